@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -28,18 +29,22 @@ def generate(arguments: Arguments) -> int:
             f"{'both' if given else 'neither'}: give one of them"
         )
     model = runs.open_model(options.model, trust=options.trust)
-    targets = options.to or _others(model, given)
-    made = model.generate(
-        targets, count=options.count, seed=options.seed, prior=options.prior or "", raw=options.raw, inputs=given
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", runs.UnreadTextWarning)  # told below, once
+        made = model.generate(
+            options.to, count=options.count, seed=options.seed, prior=options.prior or "", raw=options.raw, inputs=given
+        )
     written = made.save(options.out) if options.out is not None else None
-    _warn(made.samples)
+    _warn(made.inputs, made.notes)
+    _warn_of_pictures(model, given)
     if arguments.json:
         say_json({**made.to_json(), "out": None if written is None else str(written)})
         return 0
     _tell(model, made)
     if written is not None:
         say(f"Written: {written}")
+    elif any(not model.spec.modality(name).symbols for name in made.names):
+        say("Nothing is kept of what was drawn: name a file with --out")
     return 0
 
 
@@ -48,13 +53,15 @@ def predict(arguments: Arguments) -> int:
     options = arguments.options
     given = _given(arguments)
     model = runs.open_model(options.model, trust=options.trust)
-    found = model.predict(inputs=given, apart=len(given) > 1, raw=options.raw)
-    _warn(found.samples)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", runs.UnreadTextWarning)
+        found = model.predict(inputs=given, apart=len(given) > 1, raw=options.raw)
+    _warn(found.inputs, found.notes)
     if arguments.json:
         say_json(found.to_json())
         return 0
     for row in range(len(found)):
-        say(f"{' + '.join(found.samples[row].given)}: {_said(found, found.answers, row)}")
+        say(f"{' + '.join(found.inputs[row].given)}: {_said(found, found.answers, row)}")
         for names, answers in found.parts.items():
             say(f"{' + '.join(names)} alone: {_said(found, answers, row)}")
     return 0
@@ -82,17 +89,21 @@ def _given(arguments: Arguments) -> dict[str, Any]:
     return {name: texts[0] if len(texts) == 1 else texts for name, texts in found.items()}
 
 
-def _others(model: TrainedModel, given: Mapping[str, Any]) -> list[str]:
-    """The modalities that are not given; an only text that is given by its kind is given too."""
-    kinds = {item.kind for item in model.spec.modalities if item.name not in given} & set(given)
-    return [item.name for item in model.spec.modalities if item.name not in given and item.kind not in kinds] or list(
-        model.modalities
-    )
-
-
-def _warn(samples: Sequence[Any]) -> None:
-    for told in dict.fromkeys(text for sample in samples for text in sample.unread.values()):
+def _warn(inputs: Sequence[Any], notes: Sequence[str]) -> None:
+    for told in dict.fromkeys([*(text for one in inputs for text in one.unread.values()), *notes]):
         complain(f"molyneux: {told}")
+
+
+def _warn_of_pictures(model: TrainedModel, given: Mapping[str, Any]) -> None:
+    """Say which of the given pictures the readers of the world do not read: what a model says of them means little."""
+    pictures = {name: value for name, value in given.items() if name in model.modalities and name in model.readers}
+    pictures = {name: value for name, value in pictures.items() if not model.spec.modality(name).symbols}
+    for number, readings in enumerate(model.read(inputs=pictures, quick=True) if pictures else ()):
+        for name, parts in readings.items():
+            if missing := [factor for factor, value in parts[0].values.items() if value is None]:
+                complain(
+                    f"molyneux: {name} {number + 1}: the reader does not read {', '.join(missing)}: it may be none of the world"
+                )
 
 
 def _tell(model: TrainedModel, made: Generated) -> None:
@@ -115,7 +126,7 @@ def _line(model: TrainedModel, made: Generated, row: int, readings: Mapping[str,
     """What a sample was made from, its texts, and what is read in the rest."""
     texts = [f"{name}: {made.values(name)[row]}" for name in made.names if model.spec.modality(name).symbols]
     read = [f"{name} shows {parts[0]}" for name, parts in readings.items() if not model.spec.modality(name).symbols]
-    source = f"{made.samples[row]}: " if made.samples else ""
+    source = f"{made.inputs[row]}: " if made.inputs else ""
     return f"{source}{'; '.join([*texts, *read])}"
 
 

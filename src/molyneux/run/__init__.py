@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from molyneux.run.studies.study import Goal, Range, Study, check_study, load_study
     from molyneux.run.studies.sweep import SweepOutcome, run_study
     from molyneux.run.trained.generated import Generated, Origin
-    from molyneux.run.trained.given import GivenSample
-    from molyneux.run.trained.model import TrainedModel
+    from molyneux.run.trained.given import GivenInput
+    from molyneux.run.trained.model import TrainedModel, UnreadTextWarning
     from molyneux.run.trained.opened import open_model
     from molyneux.run.trained.pictures import picture_sheet
     from molyneux.run.trained.predicted import Predicted
@@ -50,7 +50,7 @@ __all__ = [
     "ExportSettings",
     "Finished",
     "Generated",
-    "GivenSample",
+    "GivenInput",
     "Goal",
     "LearnSettings",
     "MeasureSettings",
@@ -70,6 +70,7 @@ __all__ = [
     "SweepOutcome",
     "SweepProgress",
     "TrainedModel",
+    "UnreadTextWarning",
     "ViewReading",
     "check_study",
     "compare_models",

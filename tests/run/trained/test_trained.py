@@ -14,7 +14,7 @@ from molyneux import CdSprites, open_model
 from molyneux.core import ConfigError, DataError, Factor, Modality, NotApplicableError, Spec, SpecError, StoreError
 from molyneux.data import SpokenDigits
 from molyneux.learn import DMVAE
-from molyneux.run import read_value
+from molyneux.run import UnreadTextWarning, read_value
 from molyneux.run.trained.shipped import shipped_names
 
 BLACK = np.zeros((64, 64, 3), np.uint8)
@@ -40,23 +40,41 @@ def model():
 
 def test_a_persons_wording_becomes_the_caption_of_the_world_and_what_it_leaves_open_is_drawn(model):
     made = model.generate("image", text="A heart, red!", count=12, seed=1)
-    used = [sample.used["text"] for sample in made.samples]
-    assert {sample.given["text"] for sample in made.samples} == {"A heart, red!"}
+    used = [sample.used["text"] for sample in made.inputs]
+    assert {sample.given["text"] for sample in made.inputs} == {"A heart, red!"}
     assert set(used) == {"small red heart", "big red heart"}
-    assert all(sample.drawn["size"] == text.split()[0] for sample, text in zip(made.samples, used, strict=True))
+    assert all(sample.drawn["size"] == text.split()[0] for sample, text in zip(made.inputs, used, strict=True))
     assert "'A heart, red!' as" in repr(made)
     exact = model.generate("image", text="small red heart", seed=1)
-    assert exact.samples[0].used == {"text": "small red heart"}
-    assert not exact.samples[0].drawn
+    assert exact.inputs[0].used == {"text": "small red heart"}
+    assert not exact.inputs[0].drawn
 
 
 def test_what_the_world_does_not_know_is_drawn_as_it_is_with_the_nearest_caption(model):
-    made = model.generate("image", text="small red hart")
-    assert made.samples[0].used["text"] == "small red hart"
-    assert "heart" in made.samples[0].unread["text"]
-    assert not model.generate("image", text="small red hart", raw=True).samples[0].unread
-    with pytest.raises(DataError, match=r"nearest caption.*at most"):
+    with pytest.warns(UnreadTextWarning, match="hart"):
+        made = model.generate("image", text="small red hart")
+    with pytest.warns(UnreadTextWarning, match="hart"):
+        model.encode(text="small red hart")
+    with pytest.warns(UnreadTextWarning, match="hart"):
+        assert len(model.generate("image", text="small, red hart!")) == 1  # without what is no letter
+    assert made.inputs[0].used["text"] == "small red hart"
+    assert "heart" in made.inputs[0].unread["text"]
+    assert not model.generate("image", text="small red hart", raw=True).inputs[0].unread
+    with pytest.raises(DataError, match=r"nearest caption.*nor can it be taken as it is.*at most"):
         model.generate("image", text="a small red dog that runs far away from everybody who looks at it")
+
+
+def test_all_that_is_not_given_is_generated_by_default(model):
+    assert model.generate(text="small red heart").names == ("image",)
+    assert model.generate().names == model.modalities
+
+
+def test_what_is_given_can_be_read_and_conversions_are_told(model):
+    big = Image.fromarray(BLACK).resize((128, 128))
+    made = model.generate("text", image=big)
+    assert any("resized" in note for note in made.notes)
+    assert model.read(image=big)[0]["image"][0].values["shape"] is None
+    assert model.read(text="small red heart")[0]["text"][0].values["shape"] == "heart"
 
 
 def test_noise_belongs_to_an_input_and_a_number(model):
@@ -111,7 +129,7 @@ def test_it_shows_itself_in_a_notebook(model):
     [
         (lambda model: model.generate("picture", text="small red heart"), ConfigError, 'did you mean "image"|image, text'),
         (lambda model: model.generate("image", txt="small red heart"), ConfigError, "text"),
-        (lambda model: model.generate([], text="small red heart"), ConfigError, "different modalities"),
+        (lambda model: model.generate("image", text="  "), DataError, "empty"),
         (lambda model: model.generate(["image", "image"]), ConfigError, "different modalities"),
         (lambda model: model.generate("image", count=0), ConfigError, "count"),
         (lambda model: model.generate("image", count=True), ConfigError, "count"),
@@ -188,6 +206,6 @@ def test_a_sound_file_is_drawn_as_the_data_set_draws_sounds(tmp_path):
     both = model.encode(audio=[tmp_path / "digit.wav", view]).shared
     assert torch.equal(both[0], both[1])
     seven = model.generate("image", text="7", count=2)
-    assert seven.samples[0].used == {"text": "seven"}
+    assert seven.inputs[0].used == {"text": "seven"}
     with pytest.raises(DataError, match=r"no-such\.wav"):
         model.encode(audio=tmp_path / "no-such.wav")

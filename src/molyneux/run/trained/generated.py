@@ -12,9 +12,9 @@ import numpy as np
 from torch import Tensor
 
 from molyneux.core import ConfigError, Modality, Reader, Spec, nearest, store, values_of
-from molyneux.run.trained.given import GivenSample
+from molyneux.run.trained.given import GivenInput
 from molyneux.run.trained.pictures import npz_bytes, picture_sheet, png_bytes, shown_view
-from molyneux.run.trained.readers import Readings, read_views
+from molyneux.run.trained.readers import Readings, quickest, read_views
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -47,25 +47,27 @@ class Generated:
     Args:
         names: the modalities.
         views: by modality, (N, *shape) in stored form.
-        samples: what each sample was made from; empty where it came from a prior, or from codes.
+        inputs: what each sample was made from; empty where it came from a prior, or from codes.
         origin: model, seed and settings.
         spec: of the model.
         readers: gives the readers of the modalities; called when views are to be read.
+        notes: what was converted of what was given, such as a picture that was resized.
     """
 
     names: tuple[str, ...]
     views: Mapping[str, Tensor]
-    samples: tuple[GivenSample, ...]
+    inputs: tuple[GivenInput, ...]
     origin: Origin
     spec: Spec = field(repr=False)
     readers: Callable[[], Mapping[str, tuple[Reader, ...]]] = field(repr=False)
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(next(iter(self.views.values())))
 
     def __repr__(self) -> str:
-        source = f" from {self.samples[0]}" if self.samples else ""
-        more = f" and {len(self) - 1} more" if len(self) > 1 and self.samples else ""
+        source = f" from {self.inputs[0]}" if self.inputs else ""
+        more = f" and {len(self) - 1} more" if len(self) > 1 and self.inputs else ""
         made = f"{len(self)} of {' and '.join(self.names)}"
         return f"Generated({made}{source}{more}; {self.origin.model}, seed {self.origin.seed})"
 
@@ -104,8 +106,7 @@ class Generated:
             quick: of modalities that have both, read with the judge alone: an exact reader of pictures first draws all renderings
                 of its world, which takes seconds.
         """
-        readers = {name: both[-1:] if quick else both for name, both in self.readers().items()}
-        return read_views(readers, self.spec, self.views)
+        return read_views(quickest(self.readers()) if quick else self.readers(), self.spec, self.views)
 
     def save(self, path: Path | str) -> Path:
         """Write the views into a file, or into a folder with one file for each view where the path has no suffix.
@@ -139,8 +140,8 @@ class Generated:
             made = {name: self.values(name)[row] for name in self.names if self.spec.modality(name).symbols}
             read = {name: [part.to_json() for part in parts] for name, parts in readings[row].items()}
             sample: dict[str, Any] = {"generated": made, "readings": read}
-            if self.samples:
-                given = self.samples[row]
+            if self.inputs:
+                given = self.inputs[row]
                 plain = {name: value if isinstance(value, str) else "" for name, value in given.given.items()}
                 sample = {
                     "given": plain,
@@ -159,7 +160,7 @@ class Generated:
         for row in range(min(len(self), SHOWN)):
             shown = "".join(shown_view(self.spec.modality(name), self.views[name][row]) for name in self.names)
             read = "; ".join(str(part) for parts in readings[row].values() for part in parts[:1])
-            source = f"<div>{html.escape(str(self.samples[row]))}</div>" if self.samples else ""
+            source = f"<div>{html.escape(str(self.inputs[row]))}</div>" if self.inputs else ""
             cells.append(
                 f'<figure style="display:inline-block;width:11em;margin:4px;vertical-align:top;font-size:.8em">'
                 f"{shown}<figcaption>{source}<small>{html.escape(read)}</small></figcaption></figure>"

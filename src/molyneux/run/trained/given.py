@@ -33,11 +33,12 @@ from molyneux.core.conversion.given import is_several
 
 MOST = 100_000
 """Inputs of one call."""
+_AS_IT_IS = "; the model gets the text as it is"
 _TORCH = {"float32": torch.float32, "int64": torch.int64, "uint8": torch.uint8}
 
 
 @dataclass(frozen=True)
-class GivenSample:
+class GivenInput:
     """What a sample was made from.
 
     Args:
@@ -152,7 +153,7 @@ def _item(modality: Modality, value: Any, world: Dataset | None, *, raw: bool) -
         try:
             made = _views(modality, [listed[place] for place in plain], world)
         except DataError as error:
-            raise DataError("; ".join([*unread.values(), str(error)])) from error
+            made = _without_punctuation(modality, [listed[place] for place in plain], unread, error)
         view[plain], notes = made.view, made.notes
         if made.lengths is not None:
             lengths = torch.zeros(len(listed), dtype=torch.int64)
@@ -169,14 +170,29 @@ def _understood(world: Understands, name: str, texts: Sequence[Any]) -> tuple[di
     wordings, unread = dict[int, Understood](), dict[int, str]()
     for place, text in enumerate(texts):
         if isinstance(text, str):
+            if not text.strip():
+                raise DataError("expected a text, got an empty one: leave it out, or give raw=True to take it as padding alone")
             found = world.understand(text)
             if found.consistent:
                 wordings[place] = found
             elif found.problem:
                 raise DataError(f"{found.explained()}: give raw=True to take it symbol by symbol")
             else:
-                unread[place] = f"{name} does not read {found.explained()}; the model gets the text as it is"
+                unread[place] = f"{name} does not read {found.explained()}{_AS_IT_IS}"
     return wordings, unread
+
+
+def _without_punctuation(
+    modality: Modality, values: Sequence[Any], unread: Mapping[int, str], error: DataError
+) -> ConvertedViews:
+    """Views of texts that the world does not read, without what is no letter; the error of before where that is none either."""
+    if not unread:
+        raise error
+    try:
+        return views_of(modality, [" ".join(re.findall(r"\w+", text)) if isinstance(text, str) else text for text in values])
+    except DataError as again:
+        told = [text.removesuffix(_AS_IT_IS) for text in unread.values()]
+        raise DataError("; ".join([*told, f"nor can it be taken as it is ({again})"])) from again
 
 
 def _views(modality: Modality, values: Sequence[Any], world: Dataset | None) -> ConvertedViews:
@@ -230,7 +246,7 @@ class Given:
     batch: Batch
     names: tuple[str, ...]
     rows: np.ndarray
-    samples: tuple[GivenSample, ...]
+    samples: tuple[GivenInput, ...]
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -240,7 +256,7 @@ class Given:
         if size * count > MOST:
             raise ConfigError(f"expected at most {MOST:,} samples in one call, got {size:,} inputs x {count:,}: ask in parts")
         inputs = [_identity(items, place) for place in range(size)]
-        seen, samples, rows = Counter[str](), list[GivenSample](), list[int]()
+        seen, samples, rows = Counter[str](), list[GivenInput](), list[int]()
         texts: dict[str, dict[str, list[int]]] = {item.modality.name: {} for item in items}
         for place, one in enumerate(inputs):
             fixed = None if _is_open(items, place) else _sample(items, place, np.random.default_rng(0))
@@ -277,7 +293,7 @@ def _is_open(items: Sequence[GivenViews], place: int) -> bool:
     return any(place in item.wordings and item.wordings[place].open for item in items)
 
 
-def _sample(items: Sequence[GivenViews], place: int, rng: np.random.Generator) -> GivenSample:
+def _sample(items: Sequence[GivenViews], place: int, rng: np.random.Generator) -> GivenInput:
     """What a sample is made from; what is open is drawn."""
     given, used, drawn, unread = dict[str, Any](), dict[str, str](), dict[str, str](), dict[str, str]()
     for item in items:
@@ -293,7 +309,7 @@ def _sample(items: Sequence[GivenViews], place: int, rng: np.random.Generator) -
             used[name] = value
         if place in item.unread:
             unread[name] = item.unread[place]
-    return GivenSample(given, used, drawn, unread)
+    return GivenInput(given, used, drawn, unread)
 
 
 def _identity(items: Sequence[GivenViews], place: int) -> str:

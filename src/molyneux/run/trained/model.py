@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,13 +32,17 @@ from molyneux.core import (
 )
 from molyneux.measure.generation import WithPrior, decoded, prior_codes, priors_of, subsets
 from molyneux.run.trained.generated import Generated, Origin
-from molyneux.run.trained.given import Given, GivenSample, GivenViews, given_views
+from molyneux.run.trained.given import Given, GivenInput, GivenViews, given_views
 from molyneux.run.trained.noise import RowNoise, by_rows
 from molyneux.run.trained.predicted import Predicted, answer
-from molyneux.run.trained.readers import model_readers
+from molyneux.run.trained.readers import Readings, model_readers, quickest, read_views
 
 MOST = 100_000
 """Samples of one call."""
+
+
+class UnreadTextWarning(UserWarning):
+    """A text that the world of a model does not read was given to the model as it is."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,7 +116,7 @@ class TrainedModel:
 
     def generate(
         self,
-        targets: str | Sequence[str],
+        targets: str | Sequence[str] = (),
         *,
         count: int = 1,
         seed: int = 0,
@@ -123,7 +128,8 @@ class TrainedModel:
         """Views of modalities, given others, or drawn from a prior where nothing is given.
 
         Args:
-            targets: the modality, or modalities, that are generated. Those of one sample come from the same code.
+            targets: the modality, or modalities, that are generated; by default all that are not given. Those of one sample come
+                from the same code.
             count: of samples for each input; from a prior, in all.
             seed: of the noise.
             prior: which one codes come from where nothing is given, and private codes of what is not given; see `priors`.
@@ -138,7 +144,6 @@ class TrainedModel:
             ConfigError: an unknown modality or prior, or a count that is none. DataError: inputs that cannot be used.
             NotApplicableError: the model cannot generate, or not this from that.
         """
-        names = self._targets(targets)
         _check_numbers(seed=seed, count=count)
         model = self._able(Decodes, "generate", "predict")
         if prior:
@@ -147,6 +152,8 @@ class TrainedModel:
                 raise ConfigError(f"{self.name} has no prior {prior!r}; {nearest(prior, known)}")
             model = WithPrior(model, known[prior])
         items = self._items({**(inputs or {}), **views}, inputs, views, raw=raw)
+        others = [name for name in self.modalities if name not in {item.modality.name for item in items}]
+        names = self._targets(targets or others or self.modalities)
         if not items:
             rows = np.array([seeds.key(seed, "prior", number)[0] for number in range(count)])
 
@@ -167,7 +174,21 @@ class TrainedModel:
             return decoded(model, codes, self.spec, only=names)
 
         made = by_rows(draw, given.rows, seed, self.device)
-        return self._generated(names, made, given.samples, Origin(self.name, seed, count, prior))
+        return self._generated(names, made, given.samples, Origin(self.name, seed, count, prior), given.notes)
+
+    def read(self, *, inputs: Mapping[str, Any] | None = None, quick: bool = False, **views: Any) -> list[Readings]:
+        """What the readers of the world read in what is given, sample by sample; see `Generated.readings`.
+
+        A picture that they do not read is none of the world, and what the model says of it means little.
+
+        Raises:
+            ConfigError, DataError: as `predict`.
+        """
+        items = self._items({**(inputs or {}), **views}, inputs, views, raw=False)
+        if not items:
+            raise ConfigError(f"expected at least one of the modalities {', '.join(self.modalities)}, got none")
+        batch = Given.drawn(self.spec, items, 1, 0).batch
+        return read_views(quickest(self.readers) if quick else self.readers, self.spec, batch.views)
 
     def predict(
         self, *, apart: bool = False, raw: bool = False, inputs: Mapping[str, Any] | None = None, **views: Any
@@ -191,7 +212,7 @@ class TrainedModel:
         given = Given.drawn(self.spec, items, 1, 0)
         whole = self._answers(model, given, given.names)
         parts = {names: self._answers(model, given, names) for names in subsets(given.names)} if apart else {}
-        return Predicted(self.spec.targets, whole, parts, given.samples, self.name)
+        return Predicted(self.spec.targets, whole, parts, given.samples, self.name, given.notes)
 
     def encode(self, *, raw: bool = False, inputs: Mapping[str, Any] | None = None, **views: Any) -> Codes:
         """The mean codes of what is given: `shared` (N, D) and `private` (N, P) by modality.
@@ -261,9 +282,14 @@ class TrainedModel:
         return found
 
     def _generated(
-        self, names: tuple[str, ...], views: Mapping[str, Tensor], samples: tuple[GivenSample, ...], origin: Origin
+        self,
+        names: tuple[str, ...],
+        views: Mapping[str, Tensor],
+        inputs: tuple[GivenInput, ...],
+        origin: Origin,
+        notes: tuple[str, ...] = (),
     ) -> Generated:
-        return Generated(names, views, samples, origin, self.spec, lambda: self.readers)
+        return Generated(names, views, inputs, origin, self.spec, lambda: self.readers, notes)
 
     def _part(self, given: Given, places: np.ndarray) -> Batch:
         return given.batch[torch.from_numpy(places)].to(self.device)
@@ -292,7 +318,10 @@ class TrainedModel:
     ) -> list[GivenViews]:
         if twice := sorted(set(inputs or {}) & set(named)):
             raise ConfigError(f"expected each modality once, got {', '.join(twice)} twice: as an argument and in inputs")
-        return given_views(self.spec, views, self.dataset, name=self.name, raw=raw)
+        items = given_views(self.spec, views, self.dataset, name=self.name, raw=raw)
+        for told in dict.fromkeys(text for item in items for text in item.unread.values()):
+            warnings.warn(told, UnreadTextWarning, stacklevel=4)
+        return items
 
     def _answers(self, model: Any, given: Given, names: Collection[str]) -> dict[str, np.ndarray]:
         def draw(places: np.ndarray, _: RowNoise) -> dict[str, Tensor]:

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.distributions import Distribution
 
 from molyneux.core import ConfigError, Target, nearest
-from molyneux.run.trained.given import GivenSample
+from molyneux.run.trained.given import GivenInput
 
 SHOWN = 24
 """Samples that a notebook shows."""
@@ -27,18 +27,20 @@ class Predicted:
         answers: by target: `class`, probabilities (N, classes); `agreement`, the probability that the modalities agree, (N,);
             `multilabel`, probabilities (N, labels); `number`, the mean (N, *shape).
         parts: the same given each smaller set of the modalities, where it was asked for.
-        samples: what was given.
+        inputs: what was given.
         model: its name.
+        notes: what was converted of what was given, such as a picture that was resized.
     """
 
     targets: tuple[Target, ...]
     answers: Mapping[str, np.ndarray]
     parts: Mapping[tuple[str, ...], Mapping[str, np.ndarray]]
-    samples: tuple[GivenSample, ...]
+    inputs: tuple[GivenInput, ...]
     model: str
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.samples)
+        return len(self.inputs)
 
     def probabilities(self, target: str = "") -> list[dict[str, float]]:
         """For each sample, the probability of each class or label, the most probable first; of `agree` for agreement.
@@ -67,7 +69,7 @@ class Predicted:
             return {item.name: _plain(item, answers[item.name][row]) for item in self.targets}
 
         samples = []
-        for row, given in enumerate(self.samples):
+        for row, given in enumerate(self.inputs):
             parts = {" + ".join(names): rows(answers, row) for names, answers in self.parts.items()}
             plain = {name: value if isinstance(value, str) else "" for name, value in given.given.items()}
             said = {"given": plain, "used": dict(given.used), "unread": dict(given.unread), "answers": rows(self.answers, row)}
@@ -81,7 +83,7 @@ class Predicted:
 
     def _repr_html_(self) -> str:
         rows = []
-        for row, given in list(enumerate(self.samples))[:SHOWN]:
+        for row, given in list(enumerate(self.inputs))[:SHOWN]:
             said = "; ".join(html.escape(_line(item, self.answers[item.name][row])) for item in self.targets)
             rows.append(f"<tr><td>{html.escape(str(given))}</td><td>{said}</td></tr>")
         return f"<table>{''.join(rows)}</table>"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from molyneux.core import ConfigError, Dataset, Modality, MolyneuxError, Reader, Spec, Understands, views_of
+from molyneux.core import ConfigError, DataError, Dataset, Modality, MolyneuxError, Reader, Spec, Understands, views_of
 from molyneux.learn.judges import Judge, shipped_file
 
 
@@ -69,6 +69,11 @@ class ViewReading:
 
 Readings = Mapping[str, tuple[ViewReading, ...]]
 """By modality, what each of its readers reads in the view of one sample."""
+
+
+def quickest(readers: Mapping[str, tuple[Reader, ...]]) -> dict[str, tuple[Reader, ...]]:
+    """Of modalities with an exact reader and a judge, the judge alone."""
+    return {name: both[-1:] for name, both in readers.items()}
 
 
 def read_views(readers: Mapping[str, Sequence[Reader]], spec: Spec, views: Mapping[str, Tensor]) -> list[Readings]:
@@ -154,7 +159,10 @@ def read_value(dataset: Dataset, value: Any, *, modality: str = "") -> ReadValue
         elif said.consistent and said.values:
             named = ", ".join(f"{name} {part}" for name, part in said.values.items())
             notes.append(f"{value!r} names {named}, and leaves {', '.join(said.open)} open")
-    made = views_of(found, text)
+    try:
+        made = views_of(found, text)
+    except DataError as error:
+        raise DataError("; ".join([*notes, str(error)])) from error
     readings = read_views({found.name: readers}, spec, {found.name: made.view})[0]
     return ReadValue(found.name, readings[found.name], (*notes, *made.notes))
 
