@@ -158,3 +158,27 @@ def test_a_missing_input_of_one_sample_is_as_if_it_were_not_given():
     both = model.predict(scene=pictures, caption=["w1", None])
     assert np.array_equal(both.answers["shape"][1], model.predict(scene=pictures[1]).answers["shape"][0])
     assert not np.array_equal(both.answers["shape"][0], model.predict(scene=pictures[0]).answers["shape"][0])
+
+
+def test_noise_of_an_input_does_not_depend_on_what_it_lacks():
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = open_model(vaes.MVAE(SPEC, latent_dim=4))
+    mixed = model.generate("image", inputs={"text": ["abc", None], "digit": [None, 3]}, count=2, seed=1)
+    assert np.array_equal(mixed.arrays()[:2], model.generate("image", inputs={"text": "abc"}, count=2, seed=1).arrays())
+    assert np.array_equal(mixed.arrays()[2:], model.generate("image", inputs={"digit": "3"}, count=2, seed=1).arrays())
+
+
+def test_nested_lists_of_numbers_are_arrays():
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = open_model(vaes.MVAE(SPEC, latent_dim=4))
+    given = values(2)
+    for name, several in {
+        "image": np.stack(given["image"]),
+        "touch": np.stack(given["touch"]),
+        "digit": np.array([3, 4]),
+    }.items():
+        codes = model.encode(inputs={name: several.tolist()}).shared
+        assert torch.equal(codes, model.encode(inputs={name: several}).shared)
+        assert torch.equal(codes[:1], model.encode(inputs={name: [several.tolist()[0], None]}).shared[:1])

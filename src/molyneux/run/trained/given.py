@@ -137,8 +137,8 @@ def given_views(
 
 def _item(modality: Modality, value: Any, world: Dataset | None, *, raw: bool) -> GivenViews:
     """What is given of one modality; texts that the world understands are read by it."""
-    listed = list(value) if is_several(value) and not _is_sound(value) else [value]
-    if not isinstance(value, str | list | tuple) and not _is_sound(value):
+    listed = _listed(value)
+    if listed is None:
         made = views_of(modality, value)  # an array may hold several
         values = [value] if len(made) == 1 else list(value)
         return GivenViews(modality, values, made.view, made.lengths, notes=made.notes)
@@ -159,6 +159,15 @@ def _item(modality: Modality, value: Any, world: Dataset | None, *, raw: bool) -
             lengths = torch.zeros(len(listed), dtype=torch.int64)
             lengths[plain] = made.lengths
     return GivenViews(modality, listed, view, lengths, wordings, unread, notes, understands)
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """The values of a list, or one text or sound; None for anything else, such as an array, also as nested lists of numbers."""
+    if isinstance(value, str) or _is_sound(value):
+        return [value]
+    if isinstance(value, list | tuple) and value and (is_several(value) or any(part is None for part in value)):
+        return list(value)
+    return None
 
 
 def _understood(world: Understands, name: str, texts: Sequence[Any]) -> tuple[dict[int, Understood], dict[int, str]]:
@@ -317,9 +326,11 @@ def _identity(items: Sequence[GivenViews], place: int) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for item in items:
         value = item.values[place]
-        digest.update(f"{item.modality.name}:{value is not None}:".encode())
+        if value is None:
+            continue  # as if it were not given
+        digest.update(f"{item.modality.name}:True:".encode())
         if isinstance(value, str) and item.modality.kind == "text":
             digest.update(value.encode())
-        elif value is not None:
+        else:
             digest.update(item.view[place].numpy().tobytes())
     return digest.hexdigest()
