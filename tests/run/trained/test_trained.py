@@ -11,7 +11,7 @@ from scipy.io import wavfile
 from torch import nn
 
 from molyneux import CdSprites, open_model
-from molyneux.core import ConfigError, DataError, Factor, Modality, NotApplicableError, Spec, SpecError, StoreError
+from molyneux.core import Codes, ConfigError, DataError, Factor, Modality, NotApplicableError, Spec, SpecError, StoreError
 from molyneux.data import SpokenDigits
 from molyneux.learn import DMVAE
 from molyneux.run import UnreadTextWarning, read_value
@@ -144,6 +144,13 @@ def test_it_shows_itself_in_a_notebook(model):
         (lambda model: model.encode(), ConfigError, "at least one"),
         (lambda model: model.predict(text="small red heart"), NotApplicableError, "cannot predict"),
         (lambda model: model.decode("codes"), SpecError, "codes"),
+        (lambda model: model.decode(Codes(torch.zeros(0, 4))), SpecError, "at least one"),
+        (lambda model: model.decode(Codes(torch.zeros(2, 4), {"image": torch.zeros(1, 2)})), SpecError, "as many"),
+        (lambda model: model.decode(Codes(torch.zeros(2, 4, dtype=torch.double))), SpecError, "float32"),
+        (lambda model: model.decode(Codes(torch.full((2, 4), float("nan")))), SpecError, "finite"),
+        (lambda model: model.generate(None), ConfigError, "by their names"),
+        (lambda model: model.generate("image", inputs="small red heart"), ConfigError, "by modality"),
+        (lambda model: model.generate("text", image=[]), DataError, "empty list"),
         (lambda model: model.generate("image", count=2).texts(), ConfigError, "kind text"),
         (lambda model: model.generate(["image", "text"], count=2).values(), ConfigError, "several"),
     ],

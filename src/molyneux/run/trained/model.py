@@ -151,7 +151,7 @@ class TrainedModel:
             if prior not in known:
                 raise ConfigError(f"{self.name} has no prior {prior!r}; {nearest(prior, known)}")
             model = WithPrior(model, known[prior])
-        items = self._items({**(inputs or {}), **views}, inputs, views, raw=raw)
+        items = self._items(inputs, views, raw=raw)
         others = [name for name in self.modalities if name not in {item.modality.name for item in items}]
         names = self._targets(targets or others or self.modalities)
         if not items:
@@ -184,7 +184,7 @@ class TrainedModel:
         Raises:
             ConfigError, DataError: as `predict`.
         """
-        items = self._items({**(inputs or {}), **views}, inputs, views, raw=False)
+        items = self._items(inputs, views, raw=False)
         if not items:
             raise ConfigError(f"expected at least one of the modalities {', '.join(self.modalities)}, got none")
         batch = Given.drawn(self.spec, items, 1, 0).batch
@@ -206,7 +206,7 @@ class TrainedModel:
             NotApplicableError: the model has no targets.
         """
         model = self._able(Predicts, "predict", "generate")
-        items = self._items({**(inputs or {}), **views}, inputs, views, raw=raw)
+        items = self._items(inputs, views, raw=raw)
         if not items:
             raise ConfigError(f"expected at least one of the modalities {', '.join(self.modalities)}, got none")
         given = Given.drawn(self.spec, items, 1, 0)
@@ -221,7 +221,7 @@ class TrainedModel:
             ConfigError, DataError: as `predict`. NotApplicableError: the model has no codes.
         """
         model = self._able(Encodes, "encode", "predict")
-        items = self._items({**(inputs or {}), **views}, inputs, views, raw=raw)
+        items = self._items(inputs, views, raw=raw)
         if not items:
             raise ConfigError(f"expected at least one of the modalities {', '.join(self.modalities)}, got none")
         given = Given.drawn(self.spec, items, 1, 0)
@@ -250,6 +250,7 @@ class TrainedModel:
         if not isinstance(codes, Codes) or codes.shared.ndim != 2:
             got = tuple(codes.shared.shape) if isinstance(codes, Codes) else type(codes).__name__
             raise SpecError(f"expected codes (N, D) as encode gives them, got {got}")
+        _check_codes(codes)
         rows = np.arange(len(codes.shared), dtype=np.uint64)
         placed = Codes(codes.shared.to(self.device), {name: part.to(self.device) for name, part in codes.private.items()})
 
@@ -269,7 +270,7 @@ class TrainedModel:
         """
         _check_numbers(seed=seed, k=k)
         model = self._able(EstimatesLikelihood, "score", "generate")
-        items = self._items({**(inputs or {}), **views}, inputs, views, raw=raw)
+        items = self._items(inputs, views, raw=raw)
         if not items:
             raise ConfigError(f"expected at least one of the modalities {', '.join(self.modalities)}, got none")
         given = Given.drawn(self.spec, items, 1, seed)
@@ -295,6 +296,8 @@ class TrainedModel:
         return given.batch[torch.from_numpy(places)].to(self.device)
 
     def _targets(self, targets: str | Sequence[str]) -> tuple[str, ...]:
+        if not isinstance(targets, str | list | tuple):
+            raise ConfigError(f"expected the modalities to generate by their names, got a {type(targets).__name__}")
         names = (targets,) if isinstance(targets, str) else tuple(targets)
         if not names or len(set(names)) < len(names):
             raise ConfigError(f"expected different modalities to generate, got {', '.join(names) or 'none'}")
@@ -313,12 +316,12 @@ class TrainedModel:
     def _first_prior(self) -> str:
         return self.priors[0] if len(self.priors) == 1 else ""
 
-    def _items(
-        self, views: Mapping[str, Any], inputs: Mapping[str, Any] | None, named: Mapping[str, Any], *, raw: bool
-    ) -> list[GivenViews]:
+    def _items(self, inputs: Mapping[str, Any] | None, named: Mapping[str, Any], *, raw: bool) -> list[GivenViews]:
+        if inputs is not None and not isinstance(inputs, Mapping):
+            raise ConfigError(f"expected inputs by modality, such as {{'image': ...}}, got a {type(inputs).__name__}")
         if twice := sorted(set(inputs or {}) & set(named)):
             raise ConfigError(f"expected each modality once, got {', '.join(twice)} twice: as an argument and in inputs")
-        items = given_views(self.spec, views, self.dataset, name=self.name, raw=raw)
+        items = given_views(self.spec, {**(inputs or {}), **named}, self.dataset, name=self.name, raw=raw)
         for told in dict.fromkeys(text for item in items for text in item.unread.values()):
             warnings.warn(told, UnreadTextWarning, stacklevel=4)
         return items
@@ -329,6 +332,14 @@ class TrainedModel:
             return {name: answer(distribution) for name, distribution in found.items()}
 
         return {name: made.numpy() for name, made in by_rows(draw, given.rows, 0, self.device).items()}
+
+
+def _check_codes(codes: Codes) -> None:
+    for name, part in {"shared": codes.shared, **codes.private}.items():
+        if len(part) != len(codes.shared) or not len(part):
+            raise SpecError(f"expected as many codes of each part, and at least one, got {len(part)} of {name}")
+        if part.dtype != torch.float32 or not bool(part.isfinite().all()):
+            raise SpecError(f"expected codes of finite float32 numbers as encode gives them, got {part.dtype} in {name}")
 
 
 def _check_numbers(*, seed: int, **counts: int) -> None:
