@@ -117,6 +117,13 @@ def test_views_are_written_to_files(model, tmp_path, name):
         made.save(tmp_path / "made.exe")
 
 
+def test_what_was_converted_is_told(model):
+    made = model.generate("text", image=Image.new("RGB", (128, 128)))
+    assert "128 x 128" in made.notes[0]
+    assert made.to_json()["notes"] == list(made.notes)
+    assert not model.generate("text", image=BLACK).notes
+
+
 def test_it_shows_itself_in_a_notebook(model):
     shown = model.generate("image", count=30)._repr_html_()
     assert shown.count("<img") == 24

@@ -152,7 +152,7 @@ class Generated:
                 }
             samples.append(sample)
         origin = {"model": self.origin.model, "seed": self.origin.seed, "count": self.origin.count, "prior": self.origin.prior}
-        return {**origin, "targets": list(self.names), "samples": samples}
+        return {**origin, "targets": list(self.names), "notes": list(self.notes), "samples": samples}
 
     def _repr_html_(self) -> str:
         readings = self.readings()

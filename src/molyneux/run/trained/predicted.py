@@ -74,7 +74,7 @@ class Predicted:
             plain = {name: value if isinstance(value, str) else "" for name, value in given.given.items()}
             said = {"given": plain, "used": dict(given.used), "unread": dict(given.unread), "answers": rows(self.answers, row)}
             samples.append({**said, **({"apart": parts} if parts else {})})
-        return {"model": self.model, "samples": samples}
+        return {"model": self.model, "notes": list(self.notes), "samples": samples}
 
     def __repr__(self) -> str:
         shown = [f"{item.name}: {_best(item, self.answers[item.name][0])}" for item in self.targets] if len(self) else []
