@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -14,12 +15,14 @@ if TYPE_CHECKING:
 _PIXELS_PER_COLUMN, _NARROWEST = 8, 32
 
 
-def show(picture: Image) -> None:
-    """Draw a picture, at most as wide as the terminal; nothing where standard output is no terminal, or one without a size."""
+def show(pictures: Sequence[Image]) -> None:
+    """Draw pictures on one sheet, at most as wide as the terminal; nothing where that has no size, or is none."""
     if not sys.stdout.isatty() or not os.get_terminal_size(sys.stdout.fileno()).columns or os.environ.get("TERM") == "dumb":
         return
     from textual_image.renderable import Image as Drawn  # asks the terminal what it can, so only where there is one
 
-    console = Console()
+    from molyneux.run import picture_sheet
+
+    console, picture = Console(), picture_sheet(pictures)
     width = min(console.width, max(_NARROWEST, picture.width // _PIXELS_PER_COLUMN))
     console.print(Drawn(picture, width=width, height="auto"))

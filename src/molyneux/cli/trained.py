@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import molyneux.run as runs
@@ -15,8 +16,8 @@ from molyneux.core.errors import ConfigError
 if TYPE_CHECKING:
     from molyneux.run import Generated, Predicted, TrainedModel
 
-_WIDTH, _MOST_SHOWN = 64, 200
-"""Columns of a picture in the terminal; samples whose texts are told."""
+_MOST_DRAWN, _MOST_SHOWN = 64, 200
+"""Pictures in the terminal; samples whose texts are told."""
 
 
 def generate(arguments: Arguments) -> int:
@@ -34,6 +35,7 @@ def generate(arguments: Arguments) -> int:
         made = model.generate(
             options.to, count=options.count, seed=options.seed, prior=options.prior or "", raw=options.raw, inputs=given
         )
+    _refuse_given(options.out, given)
     written = made.save(options.out) if options.out is not None else None
     _warn(made.inputs, made.notes)
     _warn_of_pictures(model, given)
@@ -89,6 +91,13 @@ def _given(arguments: Arguments) -> dict[str, Any]:
     return {name: texts[0] if len(texts) == 1 else texts for name, texts in found.items()}
 
 
+def _refuse_given(out: Path | None, given: Mapping[str, Any]) -> None:
+    """Refuse to write over a file that is given."""
+    texts = [text for value in given.values() for text in (value if isinstance(value, list) else [value]) if len(text) < 1_000]
+    if out is not None and out.exists() and any(Path(text).exists() and out.samefile(text) for text in texts):
+        raise ConfigError(f"--out: expected another file than what is given, got {out}")
+
+
 def _warn(inputs: Sequence[Any], notes: Sequence[str]) -> None:
     for told in dict.fromkeys([*(text for one in inputs for text in one.unread.values()), *notes]):
         complain(f"molyneux: {told}")
@@ -113,7 +122,7 @@ def _tell(model: TrainedModel, made: Generated) -> None:
         from molyneux.cli.pictures import show
 
         with answering():
-            show(runs.picture_sheet(made.images(pictures[0])))
+            show(made.images(pictures[0])[:_MOST_DRAWN])
     readings = made.readings(quick=True)
     lines = [_line(model, made, row, readings[row]) for row in range(min(len(made), _MOST_SHOWN))]
     for line, times in Counter(lines).items():

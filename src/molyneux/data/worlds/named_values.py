@@ -21,6 +21,8 @@ _FILLERS = """
 FILLERS = frozenset(_FILLERS.split()) | {"color", "colored"}
 """Words that say nothing of values, unless a value has them."""
 
+_GROUND, _BEFORE_GROUND = ("background", "backdrop", "ground"), ("on", "with", "against", "over", "is")
+
 SYNONYMS = {"upper": "top", "lower": "bottom", "large": "big", "big": "large", "huge": "big", "tiny": "small", "little": "small"}
 SYNONYMS |= {"gray": "grey", "grey": "gray", "bright": "light", "oval": "ellipse", "disc": "circle", "disk": "circle"}
 """Words that stand for others where a world has these and not those."""
@@ -125,10 +127,22 @@ class NamedValues:
             values,
             {name: some for name, some in possible.items() if len(some) > 1},
             {name: found.named[name] for name, some in possible.items() if not some},
-            found.unknown,
+            {**found.unknown, **self._misplaced(text)},
             write(self._guessed(text, found)),
             complete_with=complete_with,
         )
+
+    def _misplaced(self, text: str) -> dict[str, str]:
+        """Words that a person means otherwise than the world would: `red` of a red background, `light` of a light red heart."""
+        words = words_of(text)[:_MOST]
+        found = {}
+        for before, word, after in zip(("", *words), words, words[1:], strict=False):
+            owners, theirs = self._owners.get(word, ()), self._owners.get(after, ())
+            of_another = bool(owners) and "background" not in owners and after in _GROUND
+            of_ground = [*owners] == ["background"] and bool(theirs) and "background" not in theirs
+            if of_another or (of_ground and before not in _BEFORE_GROUND):
+                found[word] = ""
+        return found
 
     def _guessed(self, text: str, found: FoundValues) -> Mapping[str, str]:
         """A value for each factor: unknown words as those that they resemble, and the first value where several are left."""

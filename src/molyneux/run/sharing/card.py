@@ -128,8 +128,9 @@ def _took(details: Mapping[str, Any]) -> str:
     seconds, machine = details.get("seconds"), details.get("machine") or {}
     if seconds is None:
         return ""
+    stored = f"; weights are stored in {details['bits']} bits, the scores are those of 32" if details.get("bits", 32) < 32 else ""
     where = f" on {machine['processor']}, threads {machine.get('threads', '?')}" if machine.get("processor") else ""
-    return f"; training took {float(seconds) / 60:.0f} minutes{where}"
+    return f"; training took {float(seconds) / 60:.0f} minutes{where}{stored}"
 
 
 def _findings(scores: Sequence[Score]) -> str:

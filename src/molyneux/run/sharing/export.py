@@ -104,7 +104,7 @@ def export_run(folder: Path | str, out: Path | str, settings: ExportSettings | N
             scores,
             copied.notes,
             licence=settings.licence,
-            details=_details(folder),
+            details={**_details(folder), "bits": settings.bits},
             about=settings.about,
         )
         store.write_text(part / CARD, card)

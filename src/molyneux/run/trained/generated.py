@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch import Tensor
 
-from molyneux.core import ConfigError, Modality, Reader, Spec, nearest, store, values_of
+from molyneux.core import ConfigError, ConflictError, Modality, Reader, Spec, nearest, store, values_of
 from molyneux.run.trained.given import GivenInput
 from molyneux.run.trained.pictures import npz_bytes, picture_sheet, png_bytes, shown_view
 from molyneux.run.trained.readers import Readings, quickest, read_views
@@ -115,18 +115,19 @@ class Generated:
         arrays.
 
         Raises:
-            ConfigError: no modality fits the suffix. StoreError: it cannot be written.
+            ConfigError: no modality fits the suffix. StoreError: it cannot be written. ConflictError: a folder with files in it.
         """
         path = Path(path)
-        if path.suffix == ".png":
+        suffix = path.suffix.lower()
+        if suffix == ".png":
             store.write_bytes(path, png_bytes(picture_sheet(self.images())))
-        elif path.suffix == ".txt":
+        elif suffix == ".txt":
             store.write_text(path, "".join(f"{text}\n" for text in self.texts()))
-        elif path.suffix == ".json":
+        elif suffix == ".json":
             store.write_json(path, self.to_json())
-        elif path.suffix == ".npz":
+        elif suffix == ".npz":
             store.write_bytes(path, npz_bytes({name: view.numpy() for name, view in self.views.items()}))
-        elif not path.suffix:
+        elif not suffix and path.name:
             self._save_each(path)
         else:
             raise ConfigError(f"expected a file .png, .txt, .json or .npz, or a folder, got {path.name}: choose one of them")
@@ -155,7 +156,8 @@ class Generated:
         return {**origin, "targets": list(self.names), "notes": list(self.notes), "samples": samples}
 
     def _repr_html_(self) -> str:
-        readings = self.readings()
+        first = {name: view[:SHOWN] for name, view in self.views.items()}
+        readings = read_views(quickest(self.readers()), self.spec, first)
         cells = []
         for row in range(min(len(self), SHOWN)):
             shown = "".join(shown_view(self.spec.modality(name), self.views[name][row]) for name in self.names)
@@ -183,6 +185,8 @@ class Generated:
         return found[0]
 
     def _save_each(self, folder: Path) -> None:
+        if folder.is_dir() and any(folder.iterdir()):
+            raise ConflictError(f"expected a new or empty folder for single files, got {folder} with files in it: choose another")
         for name in self.names:
             kind = self.spec.modality(name).kind
             for row, value in enumerate(self.values(name)):

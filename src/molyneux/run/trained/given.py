@@ -21,8 +21,10 @@ from molyneux.core import (
     DataError,
     Dataset,
     Modality,
+    MolyneuxError,
     PicturesSounds,
     Spec,
+    SpecError,
     Understands,
     Understood,
     nearest,
@@ -120,7 +122,7 @@ def given_views(
         modality = _modality(spec, key, name)
         if modality.name in named:
             raise ConfigError(f"expected each modality once, got {modality.name} twice")
-        if value is not None and not (isinstance(value, list) and value and all(part is None for part in value)):
+        if value is not None and not (isinstance(value, list | tuple) and len(value) and all(part is None for part in value)):
             named[modality.name] = value
     texts = not raw and any(spec.modality(key).symbols for key in named)
     world = dataset() if texts or any(map(_has_sound, named.values())) else None
@@ -132,7 +134,13 @@ def given_views(
     size = max(sizes, default=1)
     if size > MOST:
         raise ConfigError(f"expected at most {MOST:,} inputs in one call, got {size:,}: give them in parts")
-    return [item.repeated(size) for item in items]
+    items = [item.repeated(size) for item in items]
+    for place in range(size):
+        if items and all(item.values[place] is None for item in items):
+            raise ConfigError(
+                f"expected at least one modality of each input, got None for all of input {place + 1}: leave it out"
+            )
+    return items
 
 
 def _item(modality: Modality, value: Any, world: Dataset | None, *, raw: bool) -> GivenViews:
@@ -143,6 +151,8 @@ def _item(modality: Modality, value: Any, world: Dataset | None, *, raw: bool) -
         values = [value] if len(made) == 1 else list(value)
         return GivenViews(modality, values, made.view, made.lengths, notes=made.notes)
     understands = world if isinstance(world, Understands) and modality.kind == "text" and not raw else None
+    if understands is not None and world is not None:
+        _require_same(modality, world)
     wordings, unread = dict[int, Understood](), dict[int, str]()
     if understands is not None and world is not None:
         wordings, unread = _understood(understands, world.name, listed)
@@ -159,6 +169,24 @@ def _item(modality: Modality, value: Any, world: Dataset | None, *, raw: bool) -
             lengths = torch.zeros(len(listed), dtype=torch.int64)
             lengths[plain] = made.lengths
     return GivenViews(modality, listed, view, lengths, wordings, unread, notes, understands)
+
+
+def _require_same(modality: Modality, world: Dataset) -> None:
+    """Refuse a world whose texts are written in other symbols than those of the model.
+
+    Raises:
+        SpecError: names both.
+    """
+    try:
+        known = {item.name: item for item in world.spec.modalities}
+    except MolyneuxError:  # of files that are not there
+        return
+    theirs = known.get(modality.name, modality)
+    if (theirs.symbols, theirs.shape) != (modality.symbols, modality.shape):
+        sizes = f"{modality.shape} of {len(modality.symbols)} and {theirs.shape} of {len(theirs.symbols)} symbols"
+        raise SpecError(
+            f"expected the world that the model was trained on, got {world.name} with another {modality.name}: {sizes}"
+        )
 
 
 def _listed(value: Any) -> list[Any] | None:
@@ -207,7 +235,7 @@ def _without_punctuation(
 def _views(modality: Modality, values: Sequence[Any], world: Dataset | None) -> ConvertedViews:
     """Views of values; those of sounds, where the modality is a picture of sounds, by the data set that draws such."""
     if not (isinstance(world, PicturesSounds) and modality.kind == "image" and any(map(_is_sound, values))):
-        return views_of(modality, list(values))
+        return views_of(modality, values[0] if len(values) == 1 else list(values))
     parts = [world.view_of_sound(modality.name, part) if _is_sound(part) else views_of(modality, part) for part in values]
     return ConvertedViews(torch.cat([part.view for part in parts]), None, tuple(note for part in parts for note in part.notes))
 

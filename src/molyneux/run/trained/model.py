@@ -17,6 +17,7 @@ from molyneux.core import (
     Batch,
     Codes,
     ConfigError,
+    DataError,
     Dataset,
     Decodes,
     Encodes,
@@ -33,7 +34,7 @@ from molyneux.core import (
 from molyneux.measure.generation import WithPrior, decoded, prior_codes, priors_of, subsets
 from molyneux.run.trained.generated import Generated, Origin
 from molyneux.run.trained.given import Given, GivenInput, GivenViews, given_views
-from molyneux.run.trained.noise import RowNoise, by_rows
+from molyneux.run.trained.noise import FEW_ROWS, RowNoise, by_rows
 from molyneux.run.trained.predicted import Predicted, answer
 from molyneux.run.trained.readers import Readings, model_readers, quickest, read_views
 
@@ -145,6 +146,7 @@ class TrainedModel:
             NotApplicableError: the model cannot generate, or not this from that.
         """
         _check_numbers(seed=seed, count=count)
+        seed, count = int(seed), int(count)
         model = self._able(Decodes, "generate", "predict")
         if prior:
             known = priors_of(model)
@@ -221,7 +223,7 @@ class TrainedModel:
             ConfigError, DataError: as `predict`. NotApplicableError: the model has no codes.
         """
         model = self._able(Encodes, "encode", "predict")
-        items = self._items(inputs, views, raw=raw)
+        items = self._items(inputs, views, raw=raw, whole=True)
         if not items:
             raise ConfigError(f"expected at least one of the modalities {', '.join(self.modalities)}, got none")
         given = Given.drawn(self.spec, items, 1, 0)
@@ -269,8 +271,9 @@ class TrainedModel:
             ConfigError, DataError: as `predict`. NotApplicableError: the model has no likelihood.
         """
         _check_numbers(seed=seed, k=k)
+        seed, k = int(seed), int(k)
         model = self._able(EstimatesLikelihood, "score", "generate")
-        items = self._items(inputs, views, raw=raw)
+        items = self._items(inputs, views, raw=raw, whole=True)
         if not items:
             raise ConfigError(f"expected at least one of the modalities {', '.join(self.modalities)}, got none")
         given = Given.drawn(self.spec, items, 1, seed)
@@ -279,7 +282,7 @@ class TrainedModel:
             with noise:
                 return {"": model.log_likelihood(self._part(given, places), k, noise.generator)}
 
-        found: np.ndarray = by_rows(draw, given.rows, seed, self.device)[""].numpy()
+        found: np.ndarray = by_rows(draw, given.rows, seed, self.device, size=FEW_ROWS)[""].numpy()
         return found
 
     def _generated(
@@ -316,12 +319,17 @@ class TrainedModel:
     def _first_prior(self) -> str:
         return self.priors[0] if len(self.priors) == 1 else ""
 
-    def _items(self, inputs: Mapping[str, Any] | None, named: Mapping[str, Any], *, raw: bool) -> list[GivenViews]:
+    def _items(
+        self, inputs: Mapping[str, Any] | None, named: Mapping[str, Any], *, raw: bool, whole: bool = False
+    ) -> list[GivenViews]:
         if inputs is not None and not isinstance(inputs, Mapping):
             raise ConfigError(f"expected inputs by modality, such as {{'image': ...}}, got a {type(inputs).__name__}")
         if twice := sorted(set(inputs or {}) & set(named)):
             raise ConfigError(f"expected each modality once, got {', '.join(twice)} twice: as an argument and in inputs")
         items = given_views(self.spec, {**(inputs or {}), **named}, self.dataset, name=self.name, raw=raw)
+        for found in (wording for item in items for wording in item.wordings.values() if whole and wording.open):
+            left = f"{', '.join(found.open)} open; the nearest whole caption is {found.nearest!r}"
+            raise DataError(f"expected a whole caption, got {found.text!r}, which leaves {left}: write one, or give raw=True")
         for told in dict.fromkeys(text for item in items for text in item.unread.values()):
             warnings.warn(told, UnreadTextWarning, stacklevel=4)
         return items
@@ -344,7 +352,7 @@ def _check_codes(codes: Codes) -> None:
 
 def _check_numbers(*, seed: int, **counts: int) -> None:
     for name, count in counts.items():
-        if type(count) is not int or not 1 <= count <= MOST:
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= MOST:
             raise ConfigError(f"expected a {name} of 1 to {MOST:,}, got {count!r}")
-    if type(seed) is not int:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
         raise ConfigError(f"expected a whole number as seed, got {seed!r}")

@@ -16,6 +16,8 @@ from molyneux.core import seeds
 ROWS = 128
 """Rows that are computed at once. Products of matrices of one size give a row the same bits wherever it stands, so that a
 sample alone is computed as one of many are."""
+FEW_ROWS = 8
+"""The same where a row costs much, as the likelihood of many draws."""
 _MOST_TRIES = 8
 
 
@@ -70,7 +72,9 @@ _DRAWS: dict[str, Callable[[np.random.Generator, Sequence[int]], np.ndarray]] = 
 Draw = Callable[[np.ndarray, "RowNoise"], dict[str, Tensor]]
 
 
-def by_rows(draw: Draw, rows: np.ndarray, seed: int, device: torch.device | str = "cpu") -> dict[str, Tensor]:
+def by_rows(
+    draw: Draw, rows: np.ndarray, seed: int, device: torch.device | str = "cpu", *, size: int = ROWS
+) -> dict[str, Tensor]:
     """What `draw` makes of rows, which are given to it in parts of one size, with the noise of each.
 
     Args:
@@ -79,17 +83,18 @@ def by_rows(draw: Draw, rows: np.ndarray, seed: int, device: torch.device | str 
         rows: (N,) uint64, what the noise of a row depends on.
         seed: root seed.
         device: of the model.
+        size: rows that are computed at once.
 
     Returns:
         By name, tensors on the processor whose first axis is N.
     """
-    for size in range(ROWS, ROWS + _MOST_TRIES):
+    for size in range(size, size + _MOST_TRIES):  # noqa: B020 - the first without two axes of that length
         try:
             parts = [_part(draw, rows, range(start, start + size), seed, device) for start in range(0, len(rows), size)]
         except _AmbiguousAxisError:
             continue
         return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
-    raise AssertionError(f"axes of every length from {ROWS} on")
+    raise AssertionError("axes of every length")
 
 
 def _part(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from torch import nn
 
-from molyneux.core import Dataset, MolyneuxError, Spec, SpecError, StoreError, nearest, store
+from molyneux.core import Dataset, MolyneuxError, Spec, SpecError, StoreError, files, nearest, store
 from molyneux.core.config import package_alone
 from molyneux.learn import load_spec, load_weights
 from molyneux.run.run.experiment import make_model
@@ -60,7 +60,8 @@ def _opened(folder: Path, name: str, *, trust: bool) -> TrainedModel:
     module.eval()
     factory = experiment.data.benchmark or experiment.data.world
     world = "" if factory is None else str(getattr(factory.target, "name", ""))
-    judges = {modality: folder / path for modality, path in experiment.measure.judges.items()}
+    exported, judges = store.is_file(folder / "export.json"), experiment.measure.judges
+    judges = {name: files.inside(folder, path) if exported else folder / path for name, path in judges.items()}
     own = name or (experiment.name if experiment.name != "experiment" else folder.resolve().name)
     return TrainedModel(own, module, spec, world, _once(lambda: experiment.data.dataset), judges)
 

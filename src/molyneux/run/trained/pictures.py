@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from torch import Tensor
 
-from molyneux.core import Modality, values_of
+from molyneux.core import ConfigError, Modality, values_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_SMALL, _GAP = 128, 4
-"""Pixels: smaller pictures are enlarged by whole numbers on a sheet; between pictures."""
+_SMALL, _GAP, _MOST = 128, 4, 2_500
+"""Pixels to which smaller pictures are enlarged, by whole numbers, and between pictures; pictures on a sheet."""
 
 
 def picture_sheet(images: Sequence[Image], *, columns: int = 0) -> Image:
@@ -26,9 +26,14 @@ def picture_sheet(images: Sequence[Image], *, columns: int = 0) -> Image:
     Args:
         images: at least one.
         columns: of the sheet; by default as many as make it about twice as wide as high.
+
+    Raises:
+        ConfigError: more than 2,500.
     """
     from PIL import Image
 
+    if len(images) > _MOST:
+        raise ConfigError(f"expected at most {_MOST:,} pictures on one sheet, got {len(images):,}: save them as single files")
     if len(images) == 1:
         return images[0]
     width, height = images[0].size
