@@ -29,13 +29,13 @@ def generate(arguments: Arguments) -> int:
             "expected what to generate from, such as --text or --image, or --from-prior, got "
             f"{'both' if given else 'neither'}: give one of them"
         )
+    _refuse_given(options.out, given)
     model = runs.open_model(options.model, trust=options.trust)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", runs.UnreadTextWarning)  # told below, once
         made = model.generate(
             options.to, count=options.count, seed=options.seed, prior=options.prior or "", raw=options.raw, inputs=given
         )
-    _refuse_given(options.out, given)
     written = made.save(options.out) if options.out is not None else None
     _warn(made.inputs, made.notes)
     _warn_of_pictures(model, given)
@@ -124,19 +124,20 @@ def _tell(model: TrainedModel, made: Generated) -> None:
         with answering():
             show(made.images(pictures[0])[:_MOST_DRAWN])
     readings = made.readings(quick=True)
-    lines = [_line(model, made, row, readings[row]) for row in range(min(len(made), _MOST_SHOWN))]
+    texts = {name: made.values(name) for name in made.names if model.spec.modality(name).symbols}
+    lines = [_line(made, texts, row, readings[row]) for row in range(min(len(made), _MOST_SHOWN))]
     for line, times in Counter(lines).items():
         say(line if len(lines) == 1 else f"{times} x {line}")
     if len(made) > _MOST_SHOWN:
         say(f"and {len(made) - _MOST_SHOWN:,} more")
 
 
-def _line(model: TrainedModel, made: Generated, row: int, readings: Mapping[str, Any]) -> str:
+def _line(made: Generated, texts: Mapping[str, Sequence[Any]], row: int, readings: Mapping[str, Any]) -> str:
     """What a sample was made from, its texts, and what is read in the rest."""
-    texts = [f"{name}: {made.values(name)[row]}" for name in made.names if model.spec.modality(name).symbols]
-    read = [f"{name} shows {parts[0]}" for name, parts in readings.items() if not model.spec.modality(name).symbols]
+    said = [f"{name}: {values[row]}" for name, values in texts.items()]
+    said += [f"{name} shows {parts[0]}" for name, parts in readings.items() if name not in texts]
     source = f"{made.inputs[row]}: " if made.inputs else ""
-    return f"{source}{'; '.join([*texts, *read])}"
+    return f"{source}{'; '.join(said)}"
 
 
 def _said(found: Predicted, answers: Mapping[str, Any], row: int) -> str:

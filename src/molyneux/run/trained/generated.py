@@ -136,9 +136,10 @@ class Generated:
     def to_json(self) -> dict[str, Any]:
         """Inputs, texts, readings and origin as plain data."""
         readings = self.readings()
+        texts = {name: self.values(name) for name in self.names if self.spec.modality(name).symbols}
         samples = []
         for row in range(len(self)):
-            made = {name: self.values(name)[row] for name in self.names if self.spec.modality(name).symbols}
+            made = {name: values[row] for name, values in texts.items()}
             read = {name: [part.to_json() for part in parts] for name, parts in readings[row].items()}
             sample: dict[str, Any] = {"generated": made, "readings": read}
             if self.inputs:

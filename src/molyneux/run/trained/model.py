@@ -33,13 +33,10 @@ from molyneux.core import (
 )
 from molyneux.measure.generation import WithPrior, decoded, prior_codes, priors_of, subsets
 from molyneux.run.trained.generated import Generated, Origin
-from molyneux.run.trained.given import Given, GivenInput, GivenViews, given_views
+from molyneux.run.trained.given import MOST, Given, GivenInput, GivenViews, given_views
 from molyneux.run.trained.noise import FEW_ROWS, RowNoise, by_rows
 from molyneux.run.trained.predicted import Predicted, answer
 from molyneux.run.trained.readers import Readings, model_readers, quickest, read_views
-
-MOST = 100_000
-"""Samples of one call."""
 
 
 class UnreadTextWarning(UserWarning):
@@ -104,7 +101,7 @@ class TrainedModel:
 
     @property
     def priors(self) -> tuple[str, ...]:
-        """Names of the priors that codes can be drawn from where nothing is given; the first is the usual one."""
+        """Names of the priors that codes can be drawn from where nothing is given; without a name, that of `Decodes.prior` is."""
         try:
             return tuple(priors_of(self.module)) if isinstance(self.module, Decodes) else ()
         except NotApplicableError:
@@ -147,7 +144,7 @@ class TrainedModel:
         """
         _check_numbers(seed=seed, count=count)
         seed, count = int(seed), int(count)
-        model = self._able(Decodes, "generate", "predict")
+        model = self._able(Decodes, "generate")
         if prior:
             known = priors_of(model)
             if prior not in known:
@@ -166,7 +163,7 @@ class TrainedModel:
 
             made = by_rows(draw_alone, rows, seed, self.device)
             return self._generated(names, made, (), Origin(self.name, seed, count, prior or self._first_prior()))
-        self._able(Encodes, "generate from other modalities", "")
+        self._able(Encodes, "generate from other modalities")
         given = Given.drawn(self.spec, items, count, seed)
 
         def draw(places: np.ndarray, noise: RowNoise) -> dict[str, Tensor]:
@@ -207,7 +204,7 @@ class TrainedModel:
             ConfigError: an unknown modality, or none. DataError: inputs that cannot be used.
             NotApplicableError: the model has no targets.
         """
-        model = self._able(Predicts, "predict", "generate")
+        model = self._able(Predicts, "predict")
         items = self._items(inputs, views, raw=raw)
         if not items:
             raise ConfigError(f"expected at least one of the modalities {', '.join(self.modalities)}, got none")
@@ -222,7 +219,7 @@ class TrainedModel:
         Raises:
             ConfigError, DataError: as `predict`. NotApplicableError: the model has no codes.
         """
-        model = self._able(Encodes, "encode", "predict")
+        model = self._able(Encodes, "encode")
         items = self._items(inputs, views, raw=raw, whole=True)
         if not items:
             raise ConfigError(f"expected at least one of the modalities {', '.join(self.modalities)}, got none")
@@ -248,7 +245,7 @@ class TrainedModel:
             ConfigError: an unknown modality. SpecError: codes of another size. NotApplicableError: the model does not decode.
         """
         names = self._targets(targets) if targets else self.modalities
-        model = self._able(Decodes, "decode", "predict")
+        model = self._able(Decodes, "decode")
         if not isinstance(codes, Codes) or codes.shared.ndim != 2:
             got = tuple(codes.shared.shape) if isinstance(codes, Codes) else type(codes).__name__
             raise SpecError(f"expected codes (N, D) as encode gives them, got {got}")
@@ -272,7 +269,7 @@ class TrainedModel:
         """
         _check_numbers(seed=seed, k=k)
         seed, k = int(seed), int(k)
-        model = self._able(EstimatesLikelihood, "score", "generate")
+        model = self._able(EstimatesLikelihood, "score")
         items = self._items(inputs, views, raw=raw, whole=True)
         if not items:
             raise ConfigError(f"expected at least one of the modalities {', '.join(self.modalities)}, got none")
@@ -309,7 +306,7 @@ class TrainedModel:
                 raise ConfigError(f"{self.name} has no modality {name!r}; {nearest(str(name), self.modalities)}")
         return names
 
-    def _able(self, protocol: type, what: str, instead: str) -> Any:
+    def _able(self, protocol: type, what: str) -> Any:
         """The network, if it has this ability."""
         if isinstance(self.module, protocol):
             return self.module
