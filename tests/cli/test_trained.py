@@ -7,6 +7,7 @@ import pty
 import struct
 import sys
 import termios
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,8 +16,9 @@ from PIL import Image
 
 from molyneux.cli import main
 from molyneux.core import Modality, Spec, Target
-from molyneux.learn import FusionPredictor
-from molyneux.run import TrainedModel
+from molyneux.learn import DMVAE, FusionPredictor
+from molyneux.learn.judges.judge import JudgeReader
+from molyneux.run import TrainedModel, open_model
 
 CAPTION = "large red circle at the top left on black"
 
@@ -77,6 +79,44 @@ def test_what_cannot_be_is_one_sentence(words, told, capsys):
     assert told in said.err
     assert len(said.err.strip().splitlines()) == 1
     assert said.out == ""
+
+
+def test_what_is_told_is_read_by_the_exact_reader_where_there_is_one(capsys):
+    caption = "small red heart at top left on light"
+    assert main(["generate", "cdsprites-level5", "--text", caption, "--to", "image"]) == 0
+    assert "image read by RenderingReader, the exact reader of the world" in capsys.readouterr().out
+    assert main(["generate", "gebid-level5", "--text", CAPTION, "--to", "image"]) == 0
+    assert "image read by JudgeReader, which has learned to read, right on at least 9" in capsys.readouterr().out
+    assert main(["generate", "gebid-level5", "--text", CAPTION, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert set(answer["read_by"]) == {"image"}
+    assert answer["samples"][0]["readings"]["image"][0]["exact"] is False
+
+
+def test_no_more_is_read_than_is_told(capsys, monkeypatch):
+    read = JudgeReader.read
+    seen = []
+    monkeypatch.setattr(JudgeReader, "read", lambda self, view: seen.append(len(view)) or read(self, view))
+    monkeypatch.setattr("molyneux.cli.trained._MOST_SHOWN", 3)
+    assert main(["generate", "gebid-level5", "--from-prior", "--to", "image", "--count", "5"]) == 0
+    assert "and 2 more" in capsys.readouterr().out
+    assert seen == [3]
+
+
+def test_pictures_that_no_reader_reads_are_told_whatever_their_name(monkeypatch, tmp_path, capsys):
+    """Also where the modality is not named as its kind, and where the command line spells it in another way."""
+    folder = tmp_path / "a.png"
+    Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(folder)
+    model = open_model("gebid-level5")
+    reader, spec = model.readers["image"], model.spec
+    camera = replace(spec.modality("image"), name="left camera")
+    module = DMVAE(Spec((camera, spec.modality("text")), spec.factors), latent_dim=4).eval()
+    renamed = TrainedModel("tiny", module, module.spec)
+    vars(renamed)["readers"] = {"left camera": reader}
+    monkeypatch.setattr("molyneux.run.open_model", lambda *_, **__: renamed, raising=False)
+    for option in ("--left_camera", "--image"):
+        assert main(["generate", "tiny", option, str(folder), "--to", "text"]) == 0
+        assert "left camera 1: the reader does not read" in capsys.readouterr().err
 
 
 def test_a_misspelt_caption_is_drawn_with_a_warning(capsys):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from molyneux.run import Generated, Predicted, TrainedModel
 
 _MOST_DRAWN, _MOST_SHOWN = 64, 200
-"""Pictures in the terminal; samples whose texts are told."""
+"""Pictures in the terminal; samples that are told, and read."""
 
 
 def generate(arguments: Arguments) -> int:
@@ -62,10 +62,12 @@ def predict(arguments: Arguments) -> int:
     if arguments.json:
         say_json(found.to_json())
         return 0
-    for row in range(len(found)):
+    for row in range(min(len(found), _MOST_SHOWN)):
         say(f"{' + '.join(found.inputs[row].given)}: {_said(found, found.answers, row)}")
         for names, answers in found.parts.items():
             say(f"{' + '.join(names)} alone: {_said(found, answers, row)}")
+    if len(found) > _MOST_SHOWN:
+        say(f"and {len(found) - _MOST_SHOWN:,} more")
     return 0
 
 
@@ -105,14 +107,19 @@ def _warn(inputs: Sequence[Any], notes: Sequence[str]) -> None:
 
 def _warn_of_pictures(model: TrainedModel, given: Mapping[str, Any]) -> None:
     """Say which of the given pictures the readers of the world do not read: what a model says of them means little."""
-    pictures = {name: value for name, value in given.items() if name in model.modalities and name in model.readers}
-    pictures = {name: value for name, value in pictures.items() if not model.spec.modality(name).symbols}
-    for number, readings in enumerate(model.read(inputs=pictures, quick=True) if pictures else ()):
+    named = {model.modality(key).name: value for key, value in given.items() if not model.modality(key).symbols}
+    pictures = {name: _first(value) for name, value in named.items() if name in model.readers}
+    for number, readings in enumerate(model.read(inputs=pictures, first=True) if pictures else ()):
         for name, parts in readings.items():
             if missing := [factor for factor, value in parts[0].values.items() if value is None]:
                 complain(
                     f"molyneux: {name} {number + 1}: the reader does not read {', '.join(missing)}: it may be none of the world"
                 )
+
+
+def _first(value: Any) -> Any:
+    """Of several values, those that are told."""
+    return value[:_MOST_SHOWN] if isinstance(value, list) else value
 
 
 def _tell(model: TrainedModel, made: Generated) -> None:
@@ -123,13 +130,17 @@ def _tell(model: TrainedModel, made: Generated) -> None:
 
         with answering():
             show(made.images(pictures[0])[:_MOST_DRAWN])
-    readings = made.readings(quick=True)
-    texts = {name: made.values(name) for name in made.names if model.spec.modality(name).symbols}
-    lines = [_line(made, texts, row, readings[row]) for row in range(min(len(made), _MOST_SHOWN))]
+    told = made[:_MOST_SHOWN]
+    readings = told.readings(first=True)
+    texts = {name: told.values(name) for name in made.names if model.spec.modality(name).symbols}
+    lines = [_line(told, texts, row, readings[row]) for row in range(len(told))]
     for line, times in Counter(lines).items():
         say(line if len(lines) == 1 else f"{times} x {line}")
     if len(made) > _MOST_SHOWN:
         say(f"and {len(made) - _MOST_SHOWN:,} more")
+    for name, reader in made.read_by().items():
+        if name not in texts:
+            say(f"{name} read by {reader}")
 
 
 def _line(made: Generated, texts: Mapping[str, Sequence[Any]], row: int, readings: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.worlds import foreign_shapes
 from molyneux.data.worlds.raster import ELLIPSE_RATIO, SHAPES, Figures, masks
 
@@ -244,11 +246,29 @@ def _outline(radii: np.ndarray, area: float, side: int) -> np.ndarray:
     step, turns = foreign_shapes.DIRECTIONS // _OUTLINE_TURNS, _OUTLINE_TURNS
     while turns % 2 == 0 and np.allclose(np.roll(radii, step * turns // 2), radii, rtol=1e-3):
         turns //= 2
+    distance, place = _polar(side)
+    covered = np.zeros((turns, side, side), np.uint8)
+    _count_covered(distance, place, radii * np.sqrt(area), step, covered)
+    return covered.astype(np.float32) / np.float32(_FINER**2)
+
+
+@lru_cache(maxsize=1)
+def _polar(side: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distance from the middle, and number of the nearest direction, of the points of a finer grid, (side * finer) twice."""
     middle = (np.arange(side * _FINER) + 0.5) / _FINER - side / 2
     place = np.arctan2(middle[:, None], middle) % (2 * np.pi) * (foreign_shapes.DIRECTIONS / (2 * np.pi))
-    nearest = (np.rint(place).astype(np.int64) - step * np.arange(turns)[:, None, None]) % foreign_shapes.DIRECTIONS
-    drawn = np.hypot(middle, middle[:, None]) <= radii[nearest] * np.sqrt(area)
-    return np.asarray(drawn.reshape(turns, side, _FINER, side, _FINER).mean((2, 4), dtype=np.float32))
+    return np.hypot(middle, middle[:, None]), np.rint(place).astype(np.int64)
+
+
+@compiled
+def _count_covered(distance: np.ndarray, place: np.ndarray, radii: np.ndarray, step: int, out: np.ndarray) -> None:
+    """How many points of the finer grid lie within an outline, for each turn and pixel, added to `out`."""
+    finer = len(distance) // out.shape[1]
+    for turn in range(len(out)):
+        for i in range(len(distance)):
+            for j in range(len(distance)):
+                if distance[i, j] <= radii[(place[i, j] - step * turn) % len(radii)]:
+                    out[turn, i // finer, j // finer] += 1
 
 
 def _oval(radius: float, ratio: float, side: int) -> np.ndarray:
@@ -276,25 +296,33 @@ def _draw(
     kind: FigureKind, side: int, image_size: int, *, place: tuple[float, float] = (0.0, 0.0), anti_alias: bool = True
 ) -> np.ndarray:
     """(n, side, side) float32: turned, as often as it looks different, with the centroid at a place within the middle pixel."""
-    turns = TURNS * int(np.ceil(kind.reach / FAR))
-    angles = np.arange(turns) * (2 * np.pi / turns)
-    scale, middle = image_size / side, np.arange(side) + 0.5 - side / 2
+    centre = _centres(kind, side, image_size)
+    return _turned(kind, side, image_size, 0.5 * side - centre + place, anti_alias=anti_alias)
 
-    def figures(centre: np.ndarray, anti_alias: bool) -> np.ndarray:
-        drawn = Figures(
-            np.full(turns, kind.outline),
-            centre / side,
-            np.full(turns, kind.length * scale),
-            angles,
-            np.full(turns, kind.thickness * scale),
-        )
-        return masks(drawn, side, anti_alias=anti_alias) / np.float32(255)
 
-    first = figures(np.full((turns, 2), 0.5 * side), anti_alias=True)
+def _turned(kind: FigureKind, side: int, image_size: int, centre: np.ndarray, *, anti_alias: bool) -> np.ndarray:
+    """A figure turned by the first of all angles, as many as there are centres (n, 2) in pixels."""
+    turns, scale = _turns(kind), image_size / side
+    angles = np.arange(turns)[: len(centre)] * (2 * np.pi / turns)
+    shape, length, thickness = (
+        np.full(len(centre), value) for value in (kind.outline, kind.length * scale, kind.thickness * scale)
+    )
+    return masks(Figures(shape, centre / side, length, angles, thickness), side, anti_alias=anti_alias) / np.float32(255)
+
+
+@lru_cache(maxsize=64)  # a figure is drawn at many places within a pixel
+def _centres(kind: FigureKind, side: int, image_size: int) -> np.ndarray:
+    """(n, 2) x and y of the centroid from the middle, in pixels, of a figure drawn in the middle, for each of its turns."""
+    first = _turned(kind, side, image_size, np.full((_turns(kind), 2), 0.5 * side), anti_alias=True)
+    middle = np.arange(side) + 0.5 - side / 2
     area = np.maximum(first.sum((1, 2)), 1e-6)
     centre = np.stack([(first.sum(1) * middle).sum(1) / area, (first.sum(2) * middle).sum(1) / area], 1)
-    turned = figures(0.5 * side - centre + place, anti_alias)
-    return turned[: _period(first)]
+    return centre[: _period(first)]
+
+
+def _turns(kind: FigureKind) -> int:
+    """Rotations of a figure in a full turn."""
+    return TURNS * int(np.ceil(kind.reach / FAR))
 
 
 def _period(turned: np.ndarray) -> int:

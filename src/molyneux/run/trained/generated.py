@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +13,11 @@ from torch import Tensor
 
 from molyneux.core import ConfigError, ConflictError, Modality, Reader, Spec, nearest, store, values_of
 from molyneux.run.trained.given import GivenInput
-from molyneux.run.trained.pictures import npz_bytes, picture_sheet, png_bytes, shown_view
-from molyneux.run.trained.readers import Readings, quickest, read_views
+from molyneux.run.trained.pictures import SHOWN, npz_bytes, picture_sheet, png_bytes, shown_view
+from molyneux.run.trained.readers import Readings, described, first_readers, read_views
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-SHOWN = 24
-"""Samples that a notebook shows."""
 
 
 @dataclass(frozen=True)
@@ -97,16 +94,25 @@ class Generated:
         found: np.ndarray = self.views[self._modality(name).name].numpy()
         return found
 
-    def readings(self, *, quick: bool = False) -> list[Readings]:
+    def __getitem__(self, part: slice) -> Generated:
+        """The samples of a slice."""
+        return replace(self, views={name: view[part] for name, view in self.views.items()}, inputs=self.inputs[part])
+
+    def readings(self, *, first: bool = False) -> list[Readings]:
         """What the readers of the world read in each sample, with what they do not read; modalities without readers are left out.
 
         Exact readers stand first, judges after them.
 
         Args:
-            quick: of modalities that have both, read with the judge alone: an exact reader of pictures first draws all renderings
-                of its world, which takes seconds.
+            first: read with the first reader of each modality alone: the exact one of the world where there is one, the judge
+                elsewhere.
         """
-        return read_views(quickest(self.readers()) if quick else self.readers(), self.spec, self.views)
+        return read_views(first_readers(self.readers()) if first else self.readers(), self.spec, self.views)
+
+    def read_by(self) -> dict[str, str]:
+        """By modality that has readers, which one reads in `readings(first=True)`: exact, or a judge and how well it reads."""
+        found = first_readers(self.readers())
+        return {name: described(found[name][0]) for name in self.names if name in found}
 
     def save(self, path: Path | str) -> Path:
         """Write the views into a file, or into a folder with one file for each view where the path has no suffix.
@@ -154,11 +160,10 @@ class Generated:
                 }
             samples.append(sample)
         origin = {"model": self.origin.model, "seed": self.origin.seed, "count": self.origin.count, "prior": self.origin.prior}
-        return {**origin, "targets": list(self.names), "notes": list(self.notes), "samples": samples}
+        return {**origin, "targets": list(self.names), "notes": list(self.notes), "read_by": self.read_by(), "samples": samples}
 
     def _repr_html_(self) -> str:
-        first = {name: view[:SHOWN] for name, view in self.views.items()}
-        readings = read_views(quickest(self.readers()), self.spec, first)
+        readings = self[:SHOWN].readings(first=True)
         cells = []
         for row in range(min(len(self), SHOWN)):
             shown = "".join(shown_view(self.spec.modality(name), self.views[name][row]) for name in self.names)

@@ -119,7 +119,7 @@ def given_views(
     """
     named: dict[str, Any] = {}
     for key, value in views.items():
-        modality = _modality(spec, key, name)
+        modality = given_modality(spec, key, name)
         if modality.name in named:
             raise ConfigError(f"expected each modality once, got {modality.name} twice")
         if value is not None and not (isinstance(value, list | tuple) and len(value) and all(part is None for part in value)):
@@ -251,8 +251,12 @@ def _has_sound(value: Any) -> bool:
     return _is_sound(value) or (isinstance(value, list) and any(map(_is_sound, value)))
 
 
-def _modality(spec: Spec, key: str, model: str) -> Modality:
-    """The modality of a name, or the only one of a kind that is asked for by the name of the kind."""
+def given_modality(spec: Spec, key: str, model: str) -> Modality:
+    """The modality of a name, or the only one of a kind that is asked for by the name of the kind.
+
+    Raises:
+        ConfigError: there is none.
+    """
     named = [item for item in spec.modalities if _folded(item.name) == _folded(key)]
     if key in spec.names or len(named) == 1:
         return spec.modality(key) if key in spec.names else named[0]

@@ -22,6 +22,7 @@ from molyneux.core import (
     Decodes,
     Encodes,
     EstimatesLikelihood,
+    Modality,
     NotApplicableError,
     Posterior,
     Predicts,
@@ -33,10 +34,10 @@ from molyneux.core import (
 )
 from molyneux.measure.generation import WithPrior, decoded, prior_codes, priors_of, subsets
 from molyneux.run.trained.generated import Generated, Origin
-from molyneux.run.trained.given import MOST, Given, GivenInput, GivenViews, given_views
+from molyneux.run.trained.given import MOST, Given, GivenInput, GivenViews, given_modality, given_views
 from molyneux.run.trained.noise import FEW_ROWS, RowNoise, by_rows
 from molyneux.run.trained.predicted import Predicted, answer
-from molyneux.run.trained.readers import Readings, model_readers, quickest, read_views
+from molyneux.run.trained.readers import Readings, first_readers, model_readers, read_views
 
 
 class UnreadTextWarning(UserWarning):
@@ -112,6 +113,14 @@ class TrainedModel:
         """By modality, the exact reader of the world and the judge, loaded when they are first used."""
         return model_readers(self.spec, self.world, self.dataset(), self.judges)
 
+    def modality(self, name: str) -> Modality:
+        """The modality that is given under a name: its own, also as an argument spells it, or that of its kind.
+
+        Raises:
+            ConfigError: there is none, or there are several of that kind.
+        """
+        return given_modality(self.spec, name, self.name)
+
     def generate(
         self,
         targets: str | Sequence[str] = (),
@@ -175,7 +184,7 @@ class TrainedModel:
         made = by_rows(draw, given.rows, seed, self.device)
         return self._generated(names, made, given.samples, Origin(self.name, seed, count, prior), given.notes)
 
-    def read(self, *, inputs: Mapping[str, Any] | None = None, quick: bool = False, **views: Any) -> list[Readings]:
+    def read(self, *, inputs: Mapping[str, Any] | None = None, first: bool = False, **views: Any) -> list[Readings]:
         """What the readers of the world read in what is given, sample by sample; see `Generated.readings`.
 
         A picture that they do not read is none of the world, and what the model says of it means little.
@@ -187,7 +196,7 @@ class TrainedModel:
         if not items:
             raise ConfigError(f"expected at least one of the modalities {', '.join(self.modalities)}, got none")
         batch = Given.drawn(self.spec, items, 1, 0).batch
-        return read_views(quickest(self.readers) if quick else self.readers, self.spec, batch.views)
+        return read_views(first_readers(self.readers) if first else self.readers, self.spec, batch.views)
 
     def predict(
         self, *, apart: bool = False, raw: bool = False, inputs: Mapping[str, Any] | None = None, **views: Any

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _SMALL, _GAP, _MOST = 128, 4, 2_500
 """Pixels to which smaller pictures are enlarged, by whole numbers, and between pictures; pictures on a sheet."""
 
+SHOWN = 24
+"""Samples that a notebook shows."""
+
 
 def picture_sheet(images: Sequence[Image], *, columns: int = 0) -> Image:
     """Pictures of one size on one sheet, row by row; small ones are enlarged, each pixel to a square. One picture stays as it is.

@@ -13,9 +13,7 @@ from torch.distributions import Distribution
 
 from molyneux.core import ConfigError, Target, nearest
 from molyneux.run.trained.given import GivenInput
-
-SHOWN = 24
-"""Samples that a notebook shows."""
+from molyneux.run.trained.pictures import SHOWN
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,7 +11,18 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from molyneux.core import ConfigError, DataError, Dataset, Modality, MolyneuxError, Reader, Spec, Understands, views_of
+from molyneux.core import (
+    ConfigError,
+    DataError,
+    Dataset,
+    Modality,
+    MolyneuxError,
+    Reader,
+    Spec,
+    Understands,
+    views_of,
+)
+from molyneux.core.reader import LearnedReader
 from molyneux.learn.judges import Judge, shipped_file
 
 
@@ -50,15 +61,17 @@ class ViewReading:
         reader: its name.
         values: by factor, the value; None where it reads none.
         reason: why something is not read; empty where all is.
+        exact: whether it is the exact reader of the world, and not a judge, which has learned to read.
     """
 
     reader: str
     values: Mapping[str, str | None]
     reason: str = ""
+    exact: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
-        return {"reader": self.reader, "values": dict(self.values), "reason": self.reason}
+        return {"reader": self.reader, "exact": self.exact, "values": dict(self.values), "reason": self.reason}
 
     def __str__(self) -> str:
         read = ", ".join(f"{name} {value}" for name, value in self.values.items() if value is not None)
@@ -71,9 +84,19 @@ Readings = Mapping[str, tuple[ViewReading, ...]]
 """By modality, what each of its readers reads in the view of one sample."""
 
 
-def quickest(readers: Mapping[str, tuple[Reader, ...]]) -> dict[str, tuple[Reader, ...]]:
-    """Of modalities with an exact reader and a judge, the judge alone."""
-    return {name: both[-1:] for name, both in readers.items()}
+def first_readers(readers: Mapping[str, tuple[Reader, ...]]) -> dict[str, tuple[Reader, ...]]:
+    """Of each modality one reader: the exact one of the world where there is one, the judge elsewhere."""
+    return {name: some[:1] for name, some in readers.items()}
+
+
+def described(reader: Reader) -> str:
+    """Which reader it is: its name, whether it is exact, and of a judge the least accuracy of its factors."""
+    name = type(reader).__name__
+    if not isinstance(reader, LearnedReader):
+        return f"{name}, the exact reader of the world"
+    least = min(reader.accuracy.values(), default=None)
+    right = "" if least is None else f", right on at least {100 * least:.1f} % of true views"
+    return f"{name}, which has learned to read{right}"
 
 
 def read_views(readers: Mapping[str, Sequence[Reader]], spec: Spec, views: Mapping[str, Tensor]) -> list[Readings]:
@@ -88,14 +111,16 @@ def read_views(readers: Mapping[str, Sequence[Reader]], spec: Spec, views: Mappi
     found: list[dict[str, list[ViewReading]]] = [{} for _ in range(size)]
     for name, view in views.items():
         for reader in readers.get(name, ()):
-            reading = reader.read(view)
+            reading, exact = reader.read(view), not isinstance(reader, LearnedReader)
             codes = reading.codes.tolist()
             for row, sample in enumerate(found):
                 values = {
                     factor: spec.factor(factor).values[code] if code >= 0 else None
                     for factor, code in zip(reading.factors, codes[row], strict=True)
                 }
-                sample.setdefault(name, []).append(ViewReading(type(reader).__name__, values, reading.reasons.get(row, "")))
+                sample.setdefault(name, []).append(
+                    ViewReading(type(reader).__name__, values, reading.reasons.get(row, ""), exact)
+                )
     return [{name: tuple(parts) for name, parts in sample.items()} for sample in found]
 
 
@@ -115,7 +140,8 @@ class ReadValue:
 
     def lines(self) -> list[str]:
         """One line for each reader, and for each conversion."""
-        return [*(f"{part.reader}: {part}" for part in self.readings), *(f"Note: {note}" for note in self.notes)]
+        read = (f"{part.reader} ({'exact' if part.exact else 'learned'}): {part}" for part in self.readings)
+        return [*read, *(f"Note: {note}" for note in self.notes)]
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
