@@ -47,6 +47,7 @@ class Modality:
         end: for text: the id that closes every sample that is shorter than its length allows. What comes after it says
             nothing, so it is neither shown nor counted in a likelihood.
         arities: for text that is trees in Polish notation, the root first: how many arguments each symbol takes.
+        rate: for audio: samples per second; None where it is not known.
 
     Raises:
         SpecError: the rank of the shape does not fit the kind, or symbols are missing or out of place.
@@ -61,6 +62,7 @@ class Modality:
     start: int | None = None
     end: int | None = None
     arities: tuple[int, ...] = ()
+    rate: int | None = None
 
     def __post_init__(self) -> None:
         _check_name("modality", self.name)
@@ -90,6 +92,8 @@ class Modality:
                 f"modality {self.name}: expected arities of at least 0, one for each of the {count} symbols of a text, "
                 f"got {self.arities}"
             )
+        if self.rate is not None and (self.kind != "audio" or type(self.rate) is not int or self.rate < 1):
+            raise SpecError(f"modality {self.name}: expected a rate of at least 1 of kind audio alone, got {self.rate!r}")
 
     @property
     def size(self) -> int:
@@ -303,8 +307,12 @@ class Spec:
         return Spec(tuple(self.modality(name) for name in names), self.factors, self.targets, self.quantities)
 
     def to_json(self) -> dict[str, Any]:
-        """A plain dictionary; `from_json` reads it back."""
-        return asdict(self)
+        """A plain dictionary; `from_json` reads it back. A rate that is not known is left out, as in earlier records."""
+        record = asdict(self)
+        for modality in record["modalities"]:
+            if modality["rate"] is None:
+                del modality["rate"]
+        return record
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Spec:

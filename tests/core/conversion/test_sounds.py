@@ -1,13 +1,14 @@
 """Sounds as arrays and WAV files become views of an audio modality."""
 
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from scipy.io import wavfile
 
-from molyneux.core import Modality, MolyneuxError, values_of, views_of
+from molyneux.core import DataError, Modality, MolyneuxError, values_of, views_of
 
 AUDIO = Modality("audio", "audio", (1, 800))
 STEREO = Modality("audio", "audio", (2, 800))
@@ -32,7 +33,8 @@ def view(values, modality=AUDIO, **options):
         ((TONE * 2**15).astype(np.int16), 2**-15),
         ((TONE.astype(np.float64) * 2**31).astype(np.int32), 2**-24),
         ((TONE * 128 + 128).astype(np.uint8), 2**-7),
-        (np.stack([TONE, TONE]), 1e-6),
+        ([np.stack([TONE, TONE])], 1e-6),
+        ((8000, np.stack([TONE, TONE])), 1e-6),
         (np.stack([TONE, TONE], 1), 1e-6),
     ],
 )
@@ -68,8 +70,10 @@ def test_files(tmp_path, kind, channels):
         wavfile.write(path, 8000, scaled.get(kind, sound).astype(kind))
     found = views_of(AUDIO, path)
     np.testing.assert_allclose(found.view.numpy(), TONE[None, None], atol=2**-7 if kind == np.uint8 else 2**-15)
-    assert found.notes == ("taken at 8,000 samples per second: set rate to have it resampled",)
-    assert views_of(AUDIO, str(path), rate=8000).notes == ()
+    unknown = "taken at its 8,000 samples per second: that of audio is not known, so that it was not resampled"
+    averaged = ("2 channels became their mean",) if channels == 2 else ()
+    assert found.notes == (*averaged, unknown)
+    assert views_of(AUDIO, str(path), rate=8000).notes == averaged
 
 
 def test_another_rate_is_resampled(tmp_path):
@@ -80,6 +84,28 @@ def test_another_rate_is_resampled(tmp_path):
         assert found.notes == ("resampled from 16,000 to 8,000 samples per second",)
         assert found.lengths is None
         np.testing.assert_allclose(found.view[0, 0, 50:-50].numpy(), TONE[50:-50], atol=0.01)
+
+
+def test_a_modality_says_its_rate(tmp_path):
+    rated = replace(AUDIO, rate=8000)
+    fine = np.sin(np.arange(1600) / 10).astype(np.float32) / 2
+    wavfile.write(tmp_path / "a.wav", 16_000, fine)
+    found = views_of(rated, tmp_path / "a.wav")
+    assert found.notes == ("resampled from 16,000 to 8,000 samples per second",)
+    assert torch.equal(found.view, views_of(AUDIO, tmp_path / "a.wav", rate=8000).view)
+    assert views_of(rated, (8000, TONE)).notes == ()
+    assert views_of(rated, TONE).notes == ()  # an array alone is taken to have it
+
+
+@pytest.mark.parametrize("shape", [(2, 800), (8, 800)])
+def test_an_array_that_may_be_sounds_or_channels_is_refused(shape):
+    with pytest.raises(DataError, match=rf"may be {shape[0]} sounds or one of {shape[0]} channels: give a list of sounds"):
+        views_of(AUDIO, np.zeros(shape, np.float32))
+    assert views_of(AUDIO, np.zeros((2, 500), np.float32)).notes == ("2 channels became their mean",)
+    assert views_of(AUDIO, list(np.zeros((2, 800), np.float32))).notes == ()
+    assert views_of(AUDIO, np.zeros((9, 800), np.float32)).notes == ()
+    assert views_of(STEREO, np.zeros((2, 800), np.float32)).notes == ()
+    assert views_of(STEREO, TONE).notes == ("one channel became 2 equal ones",)
 
 
 def empty(path):

@@ -59,6 +59,15 @@ def test_arrays_become_modalities_by_type_and_shape(tmp_path: Path) -> None:
     batch.check(found.spec)
 
 
+def test_the_rate_of_sounds_is_in_the_spec(tmp_path: Path) -> None:
+    path = arrays(tmp_path, sound=RNG.normal(size=(60, 7)))
+    found = ArrayDataset(path=path, kinds={"sound": "audio"}, rates={"sound": 8000}, ignore=("digit",))
+    assert found.spec.modality("sound").rate == 8000
+    for rates, told in (({"x": 8000}, "of kind audio alone"), ({"snd": 8000}, "no array 'snd'")):
+        with pytest.raises(DataError, match=told):
+            ArrayDataset(path=path, kinds={"sound": "audio"}, rates=rates, labels=("digit",)).spec  # noqa: B018
+
+
 def test_splits_are_disjoint_cover_everything_and_depend_on_their_seed_alone(tmp_path: Path) -> None:
     path = arrays(tmp_path, number=np.arange(60.0))
     found = ArrayDataset(path=path, labels=("digit",), fractions=(0.5, 0.25, 0.25))

@@ -154,6 +154,11 @@ def test_it_shows_itself_in_a_notebook(model):
         (lambda model: model.decode(Codes(torch.zeros(0, 4))), SpecError, "at least one"),
         (lambda model: model.decode(Codes(torch.zeros(2, 4), {"image": torch.zeros(1, 2)})), SpecError, "as many"),
         (lambda model: model.decode(Codes(torch.zeros(2, 4, dtype=torch.double))), SpecError, "float32"),
+        (
+            lambda model: model.decode(Codes(torch.zeros(2, 4), {"image": torch.zeros(2, 2), "sound": torch.zeros(2, 2)})),
+            ConfigError,
+            "no private codes of sound; it has those of image",
+        ),
         (lambda model: model.decode(Codes(torch.full((2, 4), float("nan")))), SpecError, "finite"),
         (lambda model: model.generate(5), ConfigError, "by their names"),
         (lambda model: model.score(text="a red heart"), DataError, "whole caption"),

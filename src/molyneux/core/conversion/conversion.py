@@ -52,15 +52,17 @@ def views_of(modality: Modality, values: Any, *, rate: int | None = None) -> Con
       rotation is applied, palettes and CMYK become RGB, colour becomes grey by ITU-R 601 and grey becomes three equal channels;
       of an animation the first frame is taken.
     - audio: arrays (n,), (channels, n) or (n, channels), paths of WAV files, or pairs (rate, array). Integers of 8, 16 and 32
-      bits become floats from -1 to 1, several channels their mean where the modality has one. A sound of another rate than
-      `rate` is resampled; one that is too long is cut.
+      bits become floats from -1 to 1, several channels their mean where the modality has one; an array that may be as many whole
+      sounds is refused. A sound of another rate than that of the modality is resampled (`scipy.signal.resample_poly`); one that
+      is too long is cut.
     - series, set, tabular: arrays of the modality's shape, or shorter along the axis of lengths, as `lengths` then says.
     - video: arrays (T, C, H, W) or (T, H, W, C), or lists of pictures; frames as for image.
 
     Args:
         modality: a part of a `Spec`.
         values: one value or several.
-        rate: for audio: samples per second of the modality; without it, sounds are taken at their own rate.
+        rate: for audio: samples per second; by default those of the modality. Where neither is known, sounds are taken at their
+            own rate, and that is told.
 
     Raises:
         DataError: what cannot be a view: says what was expected, what came, and what to do.

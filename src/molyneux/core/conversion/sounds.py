@@ -27,10 +27,13 @@ _MARGIN = 64
 def audio_views(modality: Modality, values: object, rate: int | None) -> tuple[Tensor, Tensor | None, Notes]:
     """See `views_of`: (N, C, T) of sounds."""
     notes, arrays = Notes(), []
-    listed = list(values) if isinstance(values, list | tuple) and is_several(values) and not _is_rated(values) else [values]
+    several = isinstance(values, list | tuple) and is_several(values) and not _is_rated(values)
+    listed = list(values) if isinstance(values, list | tuple) and several else [values]
+    if not several:
+        _require_one_meaning(modality, values)
     for place, value in enumerate(listed):
         at = place_of(modality, place, len(listed))
-        arrays += [sound[None] for sound in _given(modality, value, at, rate, notes, place)]
+        arrays += [sound[None] for sound in _given(modality, value, at, rate or modality.rate, notes, place)]
     return (*filled(modality, arrays), notes)
 
 
@@ -53,11 +56,29 @@ def waveform(value: object, *, rate: int, length: int, name: str) -> tuple[np.nd
     return sounds[0][0], notes.told(1)
 
 
-def _resampled(sound: np.ndarray, own: int | None, rate: int | None, notes: Notes, place: int) -> np.ndarray:
+def _require_one_meaning(modality: Modality, value: object) -> None:
+    """Refuse an array that may be some sounds of one channel, or one sound of some channels.
+
+    Raises:
+        DataError: says how to write either.
+    """
+    if modality.shape[0] > 1 or _is_rated(value) or not is_array(value):
+        return
+    shape = as_array(value, place_of(modality, None)).shape
+    if len(shape) == 2 and 1 < shape[0] <= _MOST_CHANNELS and shape[1] == modality.max_length:
+        raise DataError(
+            f"{place_of(modality, None)}: expected one sound, or sounds (N, 1, {shape[1]}), got shape {shape}, which may be "
+            f"{shape[0]} sounds or one of {shape[0]} channels: give a list of sounds, or the mean of the channels"
+        )
+
+
+def _resampled(sound: np.ndarray, own: int | None, rate: int | None, notes: Notes, place: int, name: str) -> np.ndarray:
     """A sound (C, n) at another number of samples per second; as it is where one of the two is unknown."""
     if rate is None or own is None or rate == own:
         if own is not None and rate is None:
-            notes.add(f"taken at {own:,} samples per second: set rate to have it resampled", place)
+            notes.add(
+                f"taken at its {own:,} samples per second: that of {name} is not known, so that it was not resampled", place
+            )
         return sound
     from scipy.signal import resample_poly  # takes a second to import, which only those who resample need
 
@@ -91,8 +112,8 @@ def _given(modality: Modality, value: object, at: str, rate: int | None, notes: 
             notes.add(f"cut after {longest:,} samples", place)
         part = sound[:, :needed]
         require_finite(part, at)
-        numbers = _of_channels(modality, _numbers(part, at), at)
-        found.append(_resampled(numbers, own, rate, notes, place)[:, :longest])
+        numbers = _of_channels(modality, _numbers(part, at), at, notes, place)
+        found.append(_resampled(numbers, own, rate, notes, place, modality.name)[:, :longest])
     return found
 
 
@@ -134,13 +155,15 @@ def _numbers(sound: np.ndarray, at: str) -> np.ndarray:
     raise DataError(f"{at}: expected floats from -1 to 1, or integers of 8, 16 or 32 bits, got {sound.dtype}: convert them")
 
 
-def _of_channels(modality: Modality, sound: np.ndarray, at: str) -> np.ndarray:
+def _of_channels(modality: Modality, sound: np.ndarray, at: str, notes: Notes, place: int) -> np.ndarray:
     """A sound with the channels of the modality: their mean, or the same in each."""
     channels = modality.shape[0]
     if len(sound) == channels:
         return sound
     if channels == 1:
+        notes.add(f"{len(sound)} channels became their mean", place)
         return np.asarray(sound.mean(0, keepdims=True, dtype=np.float32))
     if len(sound) == 1:
+        notes.add(f"one channel became {channels} equal ones", place)
         return np.repeat(sound, channels, 0)
     raise DataError(f"{at}: expected a sound of {channels} channels, got {len(sound)}: give one of as many, or of one")

@@ -49,6 +49,8 @@ class ArrayDataset(OwnDataset):
 
     Args:
         kinds: kinds of modalities by the name of the array.
+        rates: samples per second of modalities of kind audio by the name of the array; a recording of another rate is then
+            resampled for a model that learned from them.
         names: names of the values 0, 1, ... of a label, or of the labels of a target of several, by the name of the array.
         ignore: names of arrays that are not used.
     """
@@ -56,6 +58,7 @@ class ArrayDataset(OwnDataset):
     name = "arrays-v1"
 
     kinds: Mapping[str, Kind] = field(default_factory=dict)
+    rates: Mapping[str, int] = field(default_factory=dict)
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ignore: tuple[str, ...] = ()
 
@@ -83,7 +86,7 @@ class ArrayDataset(OwnDataset):
             *self.multilabel_targets,
             *([self.split] if self.split else []),
         }
-        for name in sorted({*roles, *self.kinds, *self.names} - arrays.keys()):
+        for name in sorted({*roles, *self.kinds, *self.rates, *self.names} - arrays.keys()):
             ignored = f"which is under ignore: leave it out of {'ignore' if name in self.ignore else name}"
             raise DataError(f"{self.path}: no array {name!r}; {ignored if name in self.ignore else nearest(name, arrays)}")
         sizes = {name: len(array) if array.ndim else 0 for name, array in arrays.items()}
@@ -167,7 +170,7 @@ class ArrayDataset(OwnDataset):
             if kind == "series" and name not in self.kinds and low >= 0 and high <= 1 and array.dtype.kind == "f":
                 notes = (*notes, _maybe_images(array, name, at))
         try:
-            modality = Modality(name, kind, shape, "uint8" if bits else "float32")
+            modality = Modality(name, kind, shape, "uint8" if bits else "float32", rate=self.rates.get(name))
         except SpecError as error:
             raise DataError(f"{at}: {error}") from error
         return ArrayView(modality, array, present, change, notes)

@@ -251,7 +251,8 @@ class TrainedModel:
             targets: the modalities that are decoded; all by default.
 
         Raises:
-            ConfigError: an unknown modality. SpecError: codes of another size. NotApplicableError: the model does not decode.
+            ConfigError: an unknown modality, or private codes that the model does not have. SpecError: codes of another size.
+            NotApplicableError: the model does not decode.
         """
         names = self._targets(targets) if targets else self.modalities
         model = self._able(Decodes, "decode")
@@ -259,6 +260,10 @@ class TrainedModel:
             got = tuple(codes.shared.shape) if isinstance(codes, Codes) else type(codes).__name__
             raise SpecError(f"expected codes (N, D) as encode gives them, got {got}")
         _check_codes(codes)
+        known = self._private(model)
+        if unknown := [name for name in codes.private if name not in known]:
+            has = f"it has those of {', '.join(known)}" if known else "it has none: leave private out"
+            raise ConfigError(f"{self.name} has no private codes of {', '.join(unknown)}; {has}")
         rows = np.arange(len(codes.shared), dtype=np.uint64)
         placed = Codes(codes.shared.to(self.device), {name: part.to(self.device) for name, part in codes.private.items()})
 
@@ -321,6 +326,13 @@ class TrainedModel:
             return self.module
         able = ", ".join(self.abilities) or "nothing of this kind"
         raise NotApplicableError(f"{self.name} cannot {what}: its {type(self.module).__name__} can {able}")
+
+    def _private(self, model: Decodes) -> tuple[str, ...]:
+        """The modalities that have private codes."""
+        try:
+            return tuple(model.prior(1).private)
+        except NotApplicableError:  # it has no prior
+            return self.modalities
 
     def _first_prior(self) -> str:
         return self.priors[0] if len(self.priors) == 1 else ""
