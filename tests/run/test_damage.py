@@ -214,7 +214,14 @@ def test_a_report_needs_no_data_no_model_and_no_class_of_the_user(
     def refuse(*arguments: Any, **settings: Any) -> None:
         raise AssertionError("a report opens records and nothing else")
 
-    for place in ("steps.make_model", "steps.find_readers", "steps.StoredSource", "steps.provenance", "folder.judge_digests"):
+    for place in (
+        "steps.make_model",
+        "steps.stored_model",
+        "steps.find_readers",
+        "steps.StoredSource",
+        "steps.provenance",
+        "folder.judge_digests",
+    ):
         monkeypatch.setattr(f"molyneux.run.run.{place}", refuse)
     monkeypatch.setattr("toy.Toy.__init__", refuse)
     outcome = report_run(copy)

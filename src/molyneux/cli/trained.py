@@ -57,7 +57,8 @@ def predict(arguments: Arguments) -> int:
     model = runs.open_model(options.model, trust=options.trust)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", runs.UnreadTextWarning)
-        found = model.predict(inputs=given, apart=len(given) > 1, raw=options.raw)
+        told_apart = len(given) > 1 and any(target.task != "agreement" for target in model.spec.targets)
+        found = model.predict(inputs=given, apart=told_apart, raw=options.raw)
     _warn(found.inputs, found.notes)
     if arguments.json:
         say_json(found.to_json())
@@ -65,7 +66,7 @@ def predict(arguments: Arguments) -> int:
     for row in range(min(len(found), _MOST_SHOWN)):
         say(f"{' + '.join(found.inputs[row].given)}: {_said(found, found.answers, row)}")
         for names, answers in found.parts.items():
-            say(f"{' + '.join(names)} alone: {_said(found, answers, row)}")
+            say(f"{' + '.join(names)} alone: {_said(found, answers, row, apart=True)}")
     if len(found) > _MOST_SHOWN:
         say(f"and {len(found) - _MOST_SHOWN:,} more")
     return 0
@@ -151,5 +152,7 @@ def _line(made: Generated, texts: Mapping[str, Sequence[Any]], row: int, reading
     return f"{source}{'; '.join(said)}"
 
 
-def _said(found: Predicted, answers: Mapping[str, Any], row: int) -> str:
-    return "; ".join(found.line(item.name, answers, row) for item in found.targets)
+def _said(found: Predicted, answers: Mapping[str, Any], row: int, *, apart: bool = False) -> str:
+    """What some answers say of one sample; from a part of what was given there is no agreement to tell."""
+    told = (item for item in found.targets if not (apart and item.task == "agreement"))
+    return "; ".join(found.line(item.name, answers, row) for item in told)

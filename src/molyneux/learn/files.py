@@ -7,6 +7,7 @@ holds `config.yaml` (how to build it), `spec.json` (for which samples) and `weig
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,25 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     if metadata.pop(_CHECKSUM, None) != tensors_digest(tensors):
         raise CorruptFileError(f"{path} was altered since it was written: restore it from a copy, or make it again")
     return tensors, metadata
+
+
+def stored_values(folder: Path | str) -> int:
+    """How many numbers the weights in `folder` are, by the header of their file: nothing else of it is read.
+
+    Raises:
+        StoreError: there are none. CorruptFileError: the header cannot be read.
+    """
+    path = Path(folder) / _WEIGHTS
+    if not store.is_file(path):
+        raise StoreError(f"expected the file {path}, which is not there")
+    try:
+        with safe_open(path, framework="pt") as file:
+            names = [name for name in file.keys() if not name.endswith(ROW_SCALE)]  # noqa: SIM118 - no mapping, only keys()
+            return sum(math.prod(file.get_slice(name).get_shape()) for name in names)
+    except (SafetensorError, OSError, ValueError) as error:
+        raise CorruptFileError(
+            f"{path} is truncated or is no safetensors file ({error}): restore it from a copy, or make it again"
+        ) from error
 
 
 def assign(module: nn.Module, tensors: Mapping[str, Tensor], origin: str) -> None:

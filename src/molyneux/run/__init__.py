@@ -16,12 +16,12 @@ if TYPE_CHECKING:
         Experiment,
         judged_data,
         load_experiment,
-        make_model,
         parse_experiment,
         read_experiment,
     )
     from molyneux.run.run.folder import default_folder, open_experiment
     from molyneux.run.run.judge_training import constant_accuracy, make_judge
+    from molyneux.run.run.making import make_model
     from molyneux.run.run.report import Outcome, Silent, report_run
     from molyneux.run.run.sections import ConditionSettings, DataSettings, LearnSettings, MeasureSettings, ReportSettings
     from molyneux.run.run.steps import RunProgress, Step, open_evaluation, run_experiment

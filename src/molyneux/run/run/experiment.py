@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,16 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-import torch
 from pydantic import Field
 from torch import nn
-from torch.overrides import TorchFunctionMode
 
-from molyneux.core import ConfigError, MolyneuxError, Source, Spec, seeds, store
+from molyneux.core import ConfigError, MolyneuxError, Source, store
 from molyneux.core.config import build, override, read_document
 from molyneux.data import Split, World
 from molyneux.learn.training.hardware import choose_device
 from molyneux.learn.training.stage_sources import StageSources
+from molyneux.run.run.making import check_model
 from molyneux.run.run.parent import parent_of, require_start
 from molyneux.run.run.readers import find_features, find_readers
 from molyneux.run.run.samples import Samples, conditions
@@ -37,13 +34,6 @@ from molyneux.run.run.stored import EXPERIMENT_FILE, given_path, given_settings
 
 if TYPE_CHECKING:
     from molyneux.data import Benchmark, OwnDataset
-
-MOST_OPERATIONS = 20_000
-"""Tensor operations that may make a model; those of this package need a few hundred."""
-MOST_DRAWN = 10**7
-"""Values of weights that a check draws: more takes time."""
-_FACTORIES = {"clone", "empty", "full", "new_empty", "new_ones", "new_zeros", "ones", "rand", "randn", "repeat", "zeros"}
-_FILLS = {"uniform_", "normal_", "fill_", "zero_"}
 
 LISTS = {"measure": "measures", "report": "formats"}
 """Sections that may be just a list, and the setting that is meant."""
@@ -213,67 +203,6 @@ def judged_data(
     raise ConfigError(
         f"data: expected a world, a benchmark, arrays, a table or a folder of images to judge, got others in {path}"
     )
-
-
-def make_model(learn: LearnSettings, spec: Spec, seed: int) -> nn.Module:
-    """The model with the weights it starts with, which depend on the seed alone.
-
-    Raises:
-        ConfigError: the model refuses its settings or these samples, or is too large for this machine.
-    """
-    with torch.random.fork_rng(devices=[]), _Limits():
-        torch.manual_seed(int(seeds.key(seed, "learn", "weights")[0] >> 1))
-        return _made(learn, spec)
-
-
-def check_model(learn: LearnSettings, spec: Spec) -> nn.Module:
-    """Make the model without drawing all of its weights, so that their memory is never used; errors as `make_model`."""
-    with torch.random.fork_rng(devices=[]), _Limits(filled=MOST_DRAWN):
-        return _made(learn, spec)
-
-
-def _made(learn: LearnSettings, spec: Spec) -> nn.Module:
-    model = learn.model.make("learn.model", spec=spec)
-    if not isinstance(model, nn.Module):
-        raise ConfigError(f"learn.model: expected a torch module, got a {type(model).__name__}: derive it from torch.nn.Module")
-    return model
-
-
-class _Limits(TorchFunctionMode):
-    """Refuses a model while it is made: as soon as its tensors are too large for this machine, or too many.
-
-    Args:
-        filled: how many values get drawn or set in place; the memory of further ones is reserved and never used.
-    """
-
-    def __init__(self, *, filled: float = math.inf) -> None:
-        super().__init__()
-        self.filled, self.calls, self.used = filled, 0, 0
-        self.memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Count the operation and what it allocates, before it does."""
-        name = getattr(func, "__name__", "")
-        self.calls += 1
-        if name in _FACTORIES:
-            sizes = next((part for part in args if isinstance(part, list | tuple)), [part for part in args if type(part) is int])
-            repeated = args[0].numel() if name in ("clone", "repeat") else 1
-            self.used += 4 * repeated * math.prod(sizes)
-            if name in ("full", "ones", "zeros") and math.prod(sizes) > self.filled:
-                func, args, kwargs = torch.empty, (sizes,), {"dtype": (kwargs or {}).get("dtype")}
-        elif name in _FILLS or getattr(func, "__module__", "") == "torch.nn.init":
-            tensor = args[0] if args else kwargs["tensor"]
-            self.filled -= tensor.numel()
-            if self.filled < 0:
-                return tensor
-        if self.used > self.memory:
-            size = f"{self.memory / 1e9:.0f} GB"
-            raise ConfigError(f"expected a model that fits into the {size} of memory of this machine, got a larger one")
-        if self.calls > MOST_OPERATIONS:
-            raise ConfigError(
-                f"expected a model made by at most {MOST_OPERATIONS} tensor operations, got more: take fewer layers"
-            )
-        return func(*args, **(kwargs or {}))
 
 
 def with_lists(tree: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,11 +10,12 @@ from typing import Any, Literal, Protocol, get_args
 from molyneux.core import Condition, ConfigError, History, Source, StoreError, nearest, save_exhibits, store
 from molyneux.data import Split, StoredSource, contact_sheet, store_samples
 from molyneux.data.dataset import SPLITS
-from molyneux.learn import FitProgress, fit, load_weights, post_fit_precision, precision_of, save_model
+from molyneux.learn import FitProgress, fit, post_fit_precision, precision_of, save_model
 from molyneux.learn.training.timed_steps import FitStep
 from molyneux.measure import Evaluation, evaluate
-from molyneux.run.run.experiment import Experiment, make_model
+from molyneux.run.run.experiment import Experiment
 from molyneux.run.run.folder import RunFolder, held, open_experiment
+from molyneux.run.run.making import make_model, stored_model
 from molyneux.run.run.parent import Parent, begin_from
 from molyneux.run.run.provenance import provenance
 from molyneux.run.run.readers import Readers, find_controls, find_features, find_readers
@@ -211,8 +212,7 @@ def evaluations(run: Run) -> list[Evaluation]:
         settings.split, settings.conditions, lambda split: experiment.samples.evaluated(split, run.whole), experiment.samples
     )
     source = measured_on[0].source
-    model = make_model(experiment.learn, source.spec, experiment.seed)
-    load_weights(model, run.folder.model.folder)
+    model = stored_model(experiment.learn, source.spec, experiment.seed, run.folder.model.folder)
     readers = find_readers(experiment.data.dataset, source.spec, settings.judges)
     plain = Evaluation(
         model,

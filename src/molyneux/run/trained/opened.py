@@ -11,9 +11,9 @@ from torch import nn
 
 from molyneux.core import Dataset, MolyneuxError, Spec, SpecError, StoreError, files, nearest, store
 from molyneux.core.config import package_alone
-from molyneux.learn import load_spec, load_weights
-from molyneux.run.run.experiment import make_model
+from molyneux.learn import load_spec
 from molyneux.run.run.folder import open_experiment
+from molyneux.run.run.making import stored_model
 from molyneux.run.run.stored import has_run, remedy
 from molyneux.run.sharing.whole import opened_export
 from molyneux.run.trained.model import TrainedModel
@@ -55,8 +55,7 @@ def _opened(folder: Path, name: str, *, trust: bool) -> TrainedModel:
     store.verify(stage, ("config.yaml", "spec.json", "weights.safetensors"), remedy=remedy(stage))
     spec = load_spec(stage)
     with package_alone(trust=trust):
-        module = make_model(experiment.learn, spec, experiment.seed)
-    load_weights(module, stage)
+        module = stored_model(experiment.learn, spec, experiment.seed, stage)
     module.eval()
     factory = experiment.data.benchmark or experiment.data.world
     world = "" if factory is None else str(getattr(factory.target, "name", ""))
