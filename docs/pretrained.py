@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from molyneux.core import Spec, store
-from molyneux.report.run_page import headlines
+from molyneux.report.headlines import headlines
 from molyneux.run import shipped_names
 from molyneux.run.run.report import read_scores
 from molyneux.run.trained.shipped import shipped_folder, shipped_summary

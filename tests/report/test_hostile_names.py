@@ -66,7 +66,20 @@ TAGS = {
     ),
 }
 ATTRIBUTES = {
-    *("aria-hidden", "aria-label", "aria-labelledby", "charset", "class", "clip-path", "content", "d", "height", "href", "id"),
+    *(
+        "aria-hidden",
+        "aria-label",
+        "aria-labelledby",
+        "charset",
+        "class",
+        "clip-path",
+        "content",
+        "d",
+        "data-title",
+        "height",
+        "href",
+        "id",
+    ),
     *(
         "lang",
         "name",
@@ -85,7 +98,7 @@ ATTRIBUTES = {
         "y",
         "alt",
     ),
-    *("cx", "cy", "r"),
+    *("cx", "cy", "data-title", "r"),
 }
 
 

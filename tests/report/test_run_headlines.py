@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from molyneux.core import Modality, Score, Spec
-from molyneux.report.run_page import headlines
+from molyneux.report.headlines import headlines
 
 
 def test_sentences_speak_of_pictures_and_captions(made):
@@ -113,3 +113,40 @@ def test_the_number_is_of_the_first_measure_whatever_others_were_measured_from_m
 def test_what_could_not_be_measured_from_all_inputs_is_not_replaced_by_what_could(made):
     (headline,) = headlines([predicted("image", 50.0), predicted(("image", "text"), None)], made.spec())
     assert (headline.number, headline.sentence) == ("n/a", "Not measured: no sample has both.")
+
+
+def gap(value, factor=None, variant="recommended", source="text"):
+    about = {"source": source, "code": "shared", "variant": variant, **({"factor": factor} if factor else {})}
+    return Score("disentanglement.mig", value, about, bounds=(0.0, 1.0), chance=0.0, controls={"untrained net": 0.2})
+
+
+def test_a_text_model_has_the_recommended_gap_with_its_parts():
+    (card,) = headlines([gap(0.1, variant="published"), gap(0.4), gap(0.7, "year"), gap(0.1, "city")])
+    assert (card.about, card.number) == ("MIG of the shared code", "0.40")
+    assert "by factor: year 0.70, city 0.10" in card.sentence
+    assert "the net before training has 0.20" in card.sentence
+
+
+def test_contrast_sets_have_the_group_score_with_the_blind_controls():
+    controls = {"image only": 0.0, "text only": 1.0, "unbound counts": 56.0}
+    whole = Score("contrasts.group", 30.0, {"target": "agreement"}, (20.0, 40.0), 50, "%", chance=16.7, controls=controls)
+    (card,) = headlines([whole, replace(whole, value=99.0, about={"target": "agreement", "factor": "nouns", "value": "full"})])
+    assert card.number == "30.0 %"
+    assert "blind: image only 0.0 %, text only 1.0 %" in card.sentence
+
+
+def test_own_data_say_what_can_be_read_and_why_the_rest_cannot(made):
+    unread = {"unread": {"image": "no judge was named"}}
+    score = made.share("coherence.strict", {"source": "image", "target": "text"}, 60.0, chance=10.0)
+    *_, card = headlines([replace(score, origin=unread)], made.spec())
+    assert (card.about, card.number) == ("what can be read", "2 of 3")
+    assert card.sentence == "Text and touch can be read; image is not read: no judge was named."
+
+
+def test_a_run_without_a_result_of_its_own_kind_has_cards_of_what_was_measured():
+    probe = Score("latent_probe.accuracy", 90.0, {"source": "image", "code": "shared", "factor": "digit"}, unit="%", chance=10.0)
+    assert headlines([probe])[0].about == "digit, read from the code"
+    cluster = Score("clustering.nmi", 0.5, {"source": "image", "code": "shared", "factor": "digit"}, chance=0.01)
+    assert headlines([cluster])[0].number.startswith("0.5")
+    nothing = Score("coherence", None, note="not applicable: the data have no labels")
+    assert headlines([nothing])[0].sentence == "the data have no labels."

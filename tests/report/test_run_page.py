@@ -86,7 +86,7 @@ def test_the_page_says_everything_that_was_recorded(page):
         "prefers-color-scheme: dark",
     ):
         assert words in page.words
-    assert page.tags.count("img") == 6 * 4 + 8 * 7
+    assert page.tags.count("img") == 3 * 4 + 6 * 4 + 8 * 7  # the first picture, the gallery and the traversal
 
 
 def test_right_and_wrong_are_told_in_words_and_marks(page):

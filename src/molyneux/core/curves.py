@@ -7,13 +7,13 @@ Areas, relative and effective robustness are those of MultiBench (Liang et al., 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from molyneux.core.errors import DataError
-from molyneux.core.intervals import Interval
+from molyneux.core.intervals import Interval, difference_interval
 from molyneux.core.score import About, Score
 
 STRENGTH = ("corruption", "corrupted", "strength")
@@ -119,6 +119,18 @@ def under(about: Mapping[str, str | tuple[str, ...]]) -> str:
     of = about.get("corrupted", ())
     names = (of,) if isinstance(of, str) else of
     return " of ".join(part for part in (str(about.get("corruption", "")), " + ".join(names)) if part)
+
+
+def loss_interval(curve: Curve) -> Interval | None:
+    """An interval of how much worse the area under a curve is than its first score; None where scores have no intervals.
+
+    The two combine as independent errors. They rest on the same samples, so it is wider than it had to be.
+    """
+    first, area = curve.scores[0], replace(curve.scores[0], value=curve.area, interval=curve.interval)
+    found = difference_interval(first, area)
+    if found is None or _sign(curve) > 0:
+        return found
+    return -found[1], -found[0]
 
 
 def relative_robustness(curve: Curve, baseline: Curve) -> float:

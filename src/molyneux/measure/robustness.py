@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar, final
 
 from molyneux.core import Score, nearest
-from molyneux.core.curves import Curve, performance_curves
+from molyneux.core.curves import Curve, loss_interval, performance_curves
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement, not_applicable
 
@@ -23,7 +23,9 @@ class Robustness(Measure):
     - `robustness.area`: the area under the curve of the score by the trapezoidal rule, divided by the range of strengths, in the
       unit of the score. Chance and controls are the areas under theirs. The interval joins the ends of the intervals at all
       strengths, which is cautious: it would be exact if their errors went together.
-    - `robustness.loss`: how much worse that is than the score of the samples as they are; 0 where nothing is lost.
+    - `robustness.loss`: how much worse that is than the score of the samples as they are; 0 where nothing is lost. The interval
+      combines both as independent errors (`core.intervals.difference_interval`). They rest on the same samples, whose errors go
+      together, so it is wider than it had to be.
 
     Comparisons with a baseline need the runs of a study: its page has relative and effective robustness of MultiBench (Liang et
     al., NeurIPS 2021, appendix D.3.3, equations 1 and 2) wherever `baseline` names runs of it.
@@ -84,6 +86,7 @@ def _scores(curve: Curve) -> list[Score]:
             "robustness.loss",
             sign * (curve.values[0] - area),
             about,
+            interval=loss_interval(curve),
             n=n,
             unit=first.unit,
             higher_is_better=False,

@@ -124,7 +124,14 @@ class Listing:
     folded: bool = False
 
 
-Block = Table | Drawings | DrawnGallery | Picture | Facts | Listing
+@dataclass(frozen=True)
+class Statements:
+    """A list of sentences."""
+
+    sentences: tuple[str, ...]
+
+
+Block = Table | Drawings | DrawnGallery | Picture | Facts | Listing | Statements
 
 
 @dataclass(frozen=True)
@@ -139,13 +146,45 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the kind `run` or `study`: facts below the title, main results, and sections; empty ones are left out."""
+    """A page: what answers first, then the evidence in sections; empty ones are left out.
+
+    Args:
+        kind: `run`, `study` or `leaderboard`.
+        title: names of things as people say them.
+        facts: short, below the title.
+        headlines: main results.
+        sections: of the page.
+        answer: one sentence that says what was found.
+        remarks: sentences below it, on how far it holds.
+        picture: what shows it.
+        command: what makes the page again, to be cited with its tables.
+    """
 
     kind: str
     title: str
     facts: tuple[str, ...]
     headlines: tuple[Headline, ...]
     sections: tuple[Section, ...] = ()
+    answer: str = ""
+    remarks: tuple[str, ...] = ()
+    picture: Block | None = None
+    command: str = ""
+
+    @property
+    def keys(self) -> tuple[tuple[str, str], ...]:
+        """The legend of the marks on the lines of main results, of those that occur."""
+        strips = [headline.strip for headline in self.headlines if headline.strip]
+        found = [("dot", "measured")] if strips else []
+        found += [("chance", "guessing")] if any(strip.chance is not None for strip in strips) else []
+        read = any(strip.ceiling is not None for strip in strips)
+        return (*found, *([("ceiling", "judge ceiling: what the judge reads in true views")] if read else []))
+
+    def citation(self, table: Table) -> str:
+        """BibTeX of a table of this page, and the command that makes it again; no command where none is known."""
+        title = f"{self.title}: {table.title}" if table.title else self.title
+        made = f"Table made by Molyneux {__version__}" + f" with: {self.command}" * bool(self.command)
+        fields = {"title": title, "howpublished": "Molyneux, a laboratory for multimodal representation learning", "note": made}
+        return _bibtex(f"molyneux-{table.name}", fields)
 
     @property
     def filled(self) -> tuple[Section, ...]:
@@ -198,7 +237,8 @@ def write_page(page: Page, folder: Path, stem: str, formats: Sequence[str]) -> l
     check_formats(formats)
     blocks = [block for section in page.filled for block in section.blocks]
     tables = [block for block in blocks if isinstance(block, Table)]
-    panels = [panel for block in blocks if isinstance(block, Drawings) for panel in block.panels]
+    drawn = [*blocks, *([page.picture] if page.picture else [])]
+    panels = [panel for block in drawn if isinstance(block, Drawings) for panel in block.panels]
     files: dict[Path, str] = {}
     if "markdown" in formats:
         files[folder / f"{stem}.md"] = render_markdown(page)
@@ -235,13 +275,31 @@ def to_html(table: Table) -> str:
 
 def render_markdown(page: Page) -> str:
     """The text and tables of a page as Markdown; drawings are linked, galleries become tables of what was read."""
-    parts = [f"# {escape_markdown(page.title)}", escape_markdown(" · ".join(page.facts))]
+    parts = [f"# {escape_markdown(page.title)}", f"**{escape_markdown(page.answer)}**" if page.answer else ""]
+    parts.append("\n".join(f"- {escape_markdown(remark)}" for remark in page.remarks))
+    parts.append(_markdown(page.picture) if page.picture else "")
     parts.append("\n".join(_headline(headline, page.kind) for headline in page.headlines))
+    parts.append(escape_markdown(" · ".join(page.facts)))
     for section in page.filled:
         blocks = [text for block in section.blocks if (text := _markdown(block))]
         if blocks:
             parts += [f"## {escape_markdown(section.title)}", escape_markdown(section.intro), *blocks]
+    tables = [block for section in page.filled for block in section.blocks if isinstance(block, Table)]
+    parts += _cited(page, tables) if page.command else []
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+
+
+def _cited(page: Page, tables: Sequence[Table]) -> list[str]:
+    """How to cite the tables of a page, once for all of them: in Markdown nothing can be folded."""
+    if not tables:
+        return []
+    return ["## Cite these tables", _markdown(Listing("BibTeX", page.citation(replace(tables[0], name="tables", title=""))))]
+
+
+def _bibtex(key: str, fields: Mapping[str, str]) -> str:
+    """An entry of BibTeX, whose special characters are escaped."""
+    escaped = {name: "".join(f"\\{sign}" if sign in "&%$#_{}" else sign for sign in text) for name, text in fields.items()}
+    return "\n".join([f"@misc{{{key},", *(f"  {name} = {{{text}}}," for name, text in escaped.items()), "}"])
 
 
 @cache
@@ -292,7 +350,10 @@ def _markdown(block: Block) -> str:
         case Drawings(title, panels, _, note):
             figures = " ".join(f"![{escape_markdown(panel.title)}](figures/{panel.name}.svg)" for panel in panels)
             above = f"**{escape_markdown(title)}**" if title else ""
-            return "\n\n".join(part for part in (above, escape_markdown(note), figures) if part)
+            said = "\n".join(f"- {escape_markdown(f'{panel.title}: {panel.note}')}" for panel in panels if panel.note)
+            return "\n\n".join(part for part in (above, escape_markdown(note), said, figures) if part)
+        case Statements(sentences):
+            return "\n".join(f"- {escape_markdown(sentence)}" for sentence in sentences)
         case Picture():
             return ""
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from molyneux.core import Score
-from molyneux.core.curves import Curve, effective_robustness, performance_curves, relative_robustness
+from molyneux.core.curves import Curve, effective_robustness, loss_interval, performance_curves, relative_robustness
+from molyneux.core.intervals import Interval, across_seeds, difference_interval
 from molyneux.report.record_lines import StudyRun
 from molyneux.report.settings import baseline_of, model_of
 
@@ -59,12 +60,35 @@ def _compared(own: Mapping[Any, Curve], others: Sequence[Mapping[Any, Curve]]) -
             first = curve.scores[0]
             fields: dict[str, Any] = {"n": min(score.n for score in curve.scores), "unit": first.unit, "origin": first.origin}
             whole = {**about, "measure": first.name, "under": curve.under}
-            yield Score(f"robustness.{name}", measure(curve, baseline), whole, **fields)
+            yield Score(f"robustness.{name}", measure(curve, baseline), whole, _between(name, curve, baseline), **fields)
+
+
+def _between(name: str, curve: Curve, baseline: Curve) -> Interval | None:
+    """An interval of the relative or effective robustness: the errors of model and baseline combine as independent ones.
+
+    They were measured on the same samples, so it is wider than it had to be.
+    """
+    first = curve.scores[0]
+    ends = {"relative": lambda one: (one.area, one.interval), "effective": lambda one: (one.area - one.values[0], _kept(one))}[
+        name
+    ]
+    scores = [replace(first, value=float(value), interval=interval) for value, interval in map(ends, (curve, baseline))]
+    found = difference_interval(*scores)
+    return found if found is None or first.higher_is_better else (-found[1], -found[0])
+
+
+def _kept(curve: Curve) -> Interval | None:
+    """The interval of the area under a curve less its first score."""
+    lost = loss_interval(curve)
+    if lost is None:
+        return None
+    return (-lost[1], -lost[0]) if curve.scores[0].higher_is_better else lost
 
 
 def _mean(curves: Sequence[Curve]) -> Curve:
     """The mean of the curves of several runs."""
-    values = np.mean([curve.values for curve in curves], axis=0)
-    first = curves[0]
-    scores = tuple(replace(score, value=float(value)) for score, value in zip(first.scores, values, strict=True))
-    return replace(first, scores=scores)
+    columns = zip(*(curve.scores for curve in curves), strict=True)
+    scores = tuple(
+        replace(same[0], value=float(np.mean([score.value for score in same])), interval=across_seeds(same)) for same in columns
+    )
+    return replace(curves[0], scores=scores)

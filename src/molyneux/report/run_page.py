@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table as RichTable
 
-from molyneux.core import Gallery, Scatter, Score, Spec, store
+from molyneux.core import Gallery, Scatter, Score, store
 from molyneux.report import wording
+from molyneux.report.first_picture import first_picture
+from molyneux.report.headlines import headlines
 from molyneux.report.page import (
     Block,
     Drawings,
     DrawnGallery,
     Facts,
-    Headline,
     Listing,
     Page,
     Picture,
     Section,
+    Statements,
     check_formats,
     draw_galleries,
     write_page,
@@ -28,7 +32,7 @@ from molyneux.report.page import (
 from molyneux.report.plots import factor_bars, few_shot_curves, learning_curves, png_uri, projections
 from molyneux.report.published import published_beside
 from molyneux.report.run_records import RunRecords, read_run
-from molyneux.report.settings import chosen_of, flatten, model_of, short, split_of, train_overlap_of, world_of
+from molyneux.report.settings import chosen_of, flatten, short, split_of, train_overlap_of
 from molyneux.report.tables import (
     base_scores,
     coherence_scores,
@@ -43,10 +47,12 @@ from molyneux.report.tables import (
     score_table,
     scores_to_csv,
     to_terminal,
-    whole_predictions,
+    told_once,
 )
-from molyneux.report.tables.table import ceiling, strip
-from molyneux.report.wording import places, write, write_count, write_interval
+from molyneux.report.tables.table import ceiling
+from molyneux.report.titles import run_title
+from molyneux.report.verdict import verdict
+from molyneux.report.wording import write_count
 
 _COHERENCE = (
     "One modality is given, another is generated from it, and a reader extracts the factors of the result. "
@@ -61,6 +67,7 @@ _CONDITIONS = (
 _ROBUSTNESS = "Scores over the strength of an imperfection; strength 0 is the samples as they are."
 _GALLERY_SECTIONS = {
     "confusion": "factors",
+    "disentanglement": "codes",
     "homotopy": "codes",
     "posterior": "codes",
     "traversal": "codes",
@@ -78,14 +85,6 @@ _SHOT_KEYS = (
 )
 _STRENGTH_KEYS = (("interval", "95 % interval"), ("chance", "chance"))
 _CURVE_KEYS = (("solid", "training"), ("dashed", "validation"))
-_GENERATES = {
-    "audio": "generates the right sound",
-    "image": "draws the right picture",
-    "label": "names the right label",
-    "series": "generates the right {name}",
-    "text": "writes the right {text}",
-}
-_NOUNS = {"audio": "a sound", "image": "a picture", "label": "a label", "text": "a {text}"}
 
 
 def write_run(run_folder: Path | str, formats: Sequence[str] = ("markdown", "html")) -> list[Path]:
@@ -123,35 +122,45 @@ def summary_table(scores: Sequence[Score], config: Mapping[str, Any] | None = No
 
 def run_page(run: RunRecords) -> Page:
     """The page of a run: main results first, then tables, galleries, curves, and what is needed to run it again."""
-    settings, base = flatten(run.config), base_scores(run.scores)
+    settings, scores = flatten(run.config), told_once(run.scores)
+    base = base_scores(scores)
     (results, left_out), galleries = published_beside(settings, base), _galleries(run)
+    found = verdict(base, run.spec, run.history, settings.get("seed"))
     coherence = coherence_table(base, results, [left_out] if left_out else [])
     sections = (
         Section("coherence", "Coherence", _COHERENCE, _blocks(coherence)),
         Section("factors", "Factors", _FACTORS, (*_factors(base), *galleries["factors"])),
         Section("predictions", "Predictions", _PREDICTIONS, (*prediction_tables(base), *galleries["predictions"])),
-        Section("breakdown", "Accuracy by factor", _BREAKDOWN, _breakdowns(run.scores)[1]),
-        Section("conditions", "Conditions", _CONDITIONS, tuple(condition_tables(run.scores))),
-        Section("robustness", "Robustness", _ROBUSTNESS, _strengths(run.scores, chosen_of(settings))),
+        Section("breakdown", "Accuracy by factor", _BREAKDOWN, _breakdowns(scores)[1]),
         Section("generated", "Generated samples", "", tuple(galleries["generated"])),
+        Section("robustness", "Robustness", _ROBUSTNESS, _strengths(scores, settings)),
+        Section("conditions", "Conditions", _CONDITIONS, tuple(condition_tables(scores))),
         Section("measures", "Further measures", "", (*family_tables(_rest(base)), *_shots(base))),
         Section("codes", "Codes", "", (*galleries["codes"], *_projections(run))),
         Section("training", "Training", "", _curves(run)),
         Section("samples", "Samples", "", _sheet(run)),
+        Section("limits", "What limits these numbers", "", (Statements(found.caveats),) if found.caveats else ()),
         Section("repeat", "Run it again", "", _repeat(run)),
     )
-    return Page("run", *_title(run, settings), headlines(base, run.spec), sections)
+    return Page(
+        "run",
+        *_title(run, settings),
+        headlines(base, run.spec),
+        sections,
+        answer=found.answer,
+        remarks=found.remarks,
+        picture=first_picture(galleries["generated"], base),
+        command=_command(run),
+    )
 
 
 def _title(run: RunRecords, settings: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
     """Model and world as the title, and short facts."""
-    world, level = world_of(settings, run.scores)
-    name = next((short(value) for path, value in settings.items() if path.endswith("world.class_path")), world)
-    parts = [model_of(settings, run.scores), f"{name} level {level}" if level else name]
-    title = " on ".join(part for part in parts if part) or run.name
+    title = run_title(settings, run.scores) or run.name
     samples = max((score.n for score in base_scores(run.scores)), default=0)
     facts = (
         f"folder {run.name}" if title != run.name else "",
+        f"loaded by {run.loaded_by}" if ":" in run.loaded_by else "",
         f"seed {settings['seed']}" if "seed" in settings else "",
         f"{write_count(run.parameters)} parameters" if run.parameters else "",
         f"started from the weights of {run.parent.get('name', 'another run')}" if run.parent else "",
@@ -167,8 +176,16 @@ def _blocks(*blocks: Block | None) -> tuple[Block, ...]:
 def _factors(scores: Sequence[Score]) -> tuple[Block, ...]:
     """Bars, and the table with the same numbers, folded."""
     panels, table = factor_bars(factor_scores(scores)), factor_table(scores)
-    drawings = Drawings("", tuple(panels), _BAR_KEYS) if panels else None
+    styles = {"solid"} | {style for score in factor_scores(scores) for style in _marks(score)}
+    drawings = Drawings("", tuple(panels), tuple(key for key in _BAR_KEYS if key[0] in styles)) if panels else None
     return _blocks(drawings, replace(table, folded=True) if table else None)
+
+
+def _marks(score: Score) -> Iterator[str]:
+    """What is drawn of a score beside its value."""
+    for style, number in (("interval", score.interval), ("chance", score.chance), ("ceiling", ceiling(score.controls))):
+        if number is not None:
+            yield style
 
 
 def _rest(scores: Sequence[Score]) -> list[Score]:
@@ -187,22 +204,28 @@ def _breakdowns(scores: Sequence[Score]) -> tuple[list[Score], tuple[Block, ...]
 
 def _shots(scores: Sequence[Score]) -> tuple[Block, ...]:
     panels = few_shot_curves(scores)
-    return (Drawings("Labels from a few samples", tuple(panels), _SHOT_KEYS),) if panels else ()
+    beside = {name for score in scores if score.name == "downstream.few_shot" for name in score.controls}
+    keys = tuple(key for key in _SHOT_KEYS if key[0] not in ("dashed", "dotted") or key[1] in map(wording.control, beside))
+    return (Drawings("Labels from a few samples", tuple(panels), keys),) if panels else ()
 
 
-def _strengths(scores: Sequence[Score], of: Sequence[str]) -> tuple[Block, ...]:
+def _strengths(scores: Sequence[Score], settings: Mapping[str, Any]) -> tuple[Block, ...]:
     if not any("strength" in score.about for score in scores):
         return ()
     from molyneux.report.plots import strength_curves  # most runs measure no strengths
+    from molyneux.report.strengths import noise_scale
 
-    panels = strength_curves(scores, of)
-    return (Drawings("", tuple(panels), _STRENGTH_KEYS),) if panels else ()
+    panels = strength_curves(scores, chosen_of(settings), noise_scale(settings))
+    drawn = [score for score in scores if "strength" in score.about]
+    marks = {style for score in drawn for style in _marks(score)}
+    keys = tuple(key for key in _STRENGTH_KEYS if key[0] in marks)
+    return (Drawings("", tuple(panels), keys),) if panels else ()
 
 
 def _galleries(run: RunRecords) -> dict[str, list[DrawnGallery]]:
     """The galleries by section."""
     groups: dict[str, list[DrawnGallery]] = {"factors": [], "predictions": [], "generated": [], "codes": []}
-    for gallery in draw_galleries([item for item in run.exhibits if isinstance(item, Gallery)]):
+    for gallery in draw_galleries([item for item in run.exhibits if isinstance(item, Gallery) and item.rows]):
         groups[_GALLERY_SECTIONS.get(gallery.name.partition("_")[0], "generated")].append(gallery)
     return groups
 
@@ -214,7 +237,9 @@ def _projections(run: RunRecords) -> list[Block]:
 
 def _curves(run: RunRecords) -> tuple[Block, ...]:
     panels = learning_curves(run.history)
-    return (Drawings("", tuple(panels), _CURVE_KEYS, "Nats per sample, mean over the batch."),) if panels else ()
+    splits = {name.partition("/")[0] for name in run.history}
+    keys = tuple(key for key in _CURVE_KEYS if key[1] in splits)
+    return (Drawings("", tuple(panels), keys, "Nats per sample, mean over the batch."),) if panels else ()
 
 
 def _sheet(run: RunRecords) -> tuple[Block, ...]:
@@ -224,8 +249,7 @@ def _sheet(run: RunRecords) -> tuple[Block, ...]:
 
 
 def _repeat(run: RunRecords) -> tuple[Block, ...]:
-    whence = " --continue-from FOLDER_OF_PARENT" if run.parent else ""
-    command = Listing("Command", f"molyneux run config.yaml{whence}")
+    command = Listing("Command", _command(run))
     parent = {"Name": "name", "Run": "run", "Weights": "weights"}
     started = {title: run.parent.get(name, "") for title, name in parent.items()} if run.parent else {}
     config = Listing("config.yaml", run.config_text, folded=True)
@@ -238,87 +262,14 @@ def _repeat(run: RunRecords) -> tuple[Block, ...]:
     )
 
 
-def headlines(scores: Sequence[Score], spec: Spec | None = None) -> tuple[Headline, ...]:
-    """One sentence for every direction whose strict coherence was measured, and for every target, as predicted from all inputs.
-
-    Args:
-        scores: scores of one run.
-        spec: kinds of the modalities, so that a sentence can say picture, caption or sound instead of the name.
-    """
-    kinds = {} if spec is None else {modality.name: str(modality.kind) for modality in spec.modalities}
-    directions = [score for score in coherence_scores(scores) if score.name == "coherence.strict"]
-    return (
-        *(_direction(score, kinds) for score in directions),
-        *(_prediction(score, kinds) for score in whole_predictions(scores)),
-    )
+def _command(run: RunRecords) -> str:
+    """What makes the run again: of a model from outside, what measures it."""
+    if not run.loaded_by:
+        return f"molyneux run config.yaml{' --continue-from FOLDER_OF_PARENT' if run.parent else ''}"
+    given = [f"--model.{name} {shlex.quote(_argument(value))}" for name, value in flatten(run.asked).items()]
+    return " ".join(["molyneux measure --model", shlex.quote(run.loaded_by), "--data config.yaml", *given, "--out measured"])
 
 
-def _direction(score: Score, kinds: Mapping[str, str]) -> Headline:
-    if score.value is None:
-        return _not_measured(score, wording.direction(score))
-    top = ceiling(score.controls)
-    clauses = [f"{_claim(score, kinds)} {_number(score, score.value)} of the time{_interval(score)}", *_chance(score)]
-    clauses += [] if top is None else [f"true ones are read right {_number(score, top)} of the time"]
-    return _headline(score, wording.direction(score), clauses, "" if wording.is_joint(score.about) else train_overlap_of([score]))
-
-
-def _prediction(score: Score, kinds: Mapping[str, str]) -> Headline:
-    target, sources = wording.value_text(score.about.get("target")), wording.names_of(score.about.get("source"))
-    if score.value is None:
-        return _not_measured(score, target)
-    measure = wording.measure(score).partition(",")[0]
-    measure = measure if measure[:2].isupper() else measure.lower()
-    given = f"From {' and '.join(_noun(name, kinds) for name in sources)}, the" if sources else "The"
-    claim = f"{given} {measure} of the predicted target {target} is {_number(score, score.value)}{_interval(score)}"
-    return _headline(score, target, [claim, *_chance(score)], train_overlap_of([score]))
-
-
-def _not_measured(score: Score, about: str) -> Headline:
-    return Headline(about, "n/a", f"Not measured: {score.note or 'no reason was recorded'}.")
-
-
-def _headline(score: Score, about: str, clauses: Sequence[str], note: str) -> Headline:
-    return Headline(about, _number(score, score.value), "; ".join(clauses) + "." + _warning(score), strip(score), note)
-
-
-def _interval(score: Score) -> str:
-    return f" ({write_interval(score.interval, places(score))})" if score.interval else ""
-
-
-def _chance(score: Score) -> list[str]:
-    return [] if score.chance is None else [f"guessing gives {_number(score, score.chance)}"]
-
-
-def _number(score: Score, number: float | None) -> str:
-    return write(number, places(score)) + (" %" if score.unit == "%" else "")
-
-
-def _claim(score: Score, kinds: Mapping[str, str]) -> str:
-    source, target = (wording.names_of(score.about.get(name)) for name in ("source", "target"))
-    if wording.is_joint(score.about):
-        return f"Drawn together from the prior, {' and '.join(_noun(name, kinds) for name in target)} agree"
-    name = wording.value_text(target)
-    generates = _GENERATES.get(kinds.get(name, ""), "generates the right {name}").replace("{text}", _text(kinds))
-    return f"From {' and '.join(_noun(name, kinds) for name in source)} it {generates.replace('{name}', name)}"
-
-
-def _noun(name: str, kinds: Mapping[str, str]) -> str:
-    """`a picture` for a modality whose name is its kind, the name for others."""
-    kind = kinds.get(name, "")
-    return _NOUNS.get(kind, name).replace("{text}", _text(kinds)) if kind == name else name
-
-
-def _text(kinds: Mapping[str, str]) -> str:
-    """A text beside pictures is a caption."""
-    return "caption" if "image" in kinds.values() else "text"
-
-
-def _warning(score: Score) -> str:
-    if score.chance is None or score.value is None or score.higher_is_better is None:
-        return ""
-    low, high = score.interval or (score.value, score.value)
-    if (high < score.chance) if score.higher_is_better else (low > score.chance):
-        return " That is worse than guessing."
-    if (low <= score.chance <= high) or score.is_guessed:
-        return " That is no better than guessing."
-    return " That is no better than the mean of the training views with the same factors." if score.is_mean_view else ""
+def _argument(value: object) -> str:
+    """A value of a setting as the command line takes it."""
+    return value if isinstance(value, str) else json.dumps(value)

@@ -36,6 +36,8 @@ class RunRecords:
         machine: the machine and the versions of the packages it ran with.
         contact_sheet: a picture of some samples, PNG.
         parameters: number of parameters of the model; 0 where it is not recorded.
+        loaded_by: of a model from outside, what `measure --model` loaded; else empty.
+        asked: of such a model, the settings that were given for it.
         parent: the run whose weights the training started from: its `name`, the key `run` and the checksum `weights`; else empty.
     """
 
@@ -50,6 +52,8 @@ class RunRecords:
     contact_sheet: bytes = b""
     parameters: int = 0
     parent: Mapping[str, str] = field(default_factory=dict)
+    loaded_by: str = ""
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_run(folder: Path | str) -> RunRecords:
@@ -83,7 +87,17 @@ def read_run(folder: Path | str) -> RunRecords:
         contact_sheet=files.read_plain(sheet) if store.is_file(sheet) else b"",
         parameters=_parameters(folder / "model") if store.is_file(model) else 0,
         parent=_parent(config),
+        **_loaded(folder / "measure"),
     )
+
+
+def _loaded(measured: Path) -> dict[str, Any]:
+    """What the record of the measurement of a model from outside says of where it came from; nothing of other models."""
+    if not store.is_file(files.inside(measured, "stage.json")):
+        return {}
+    details = store.read_stage(measured)["details"]
+    loaded_by, asked = details.get("loaded_by"), details.get("asked")
+    return {"loaded_by": str(loaded_by or ""), "asked": dict(asked) if isinstance(asked, Mapping) else {}}
 
 
 def _parameters(model: Path) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from molyneux.core import Score
 
@@ -277,6 +277,11 @@ def write(number: float | None, decimals: int) -> str:
     return text.replace("-", "−").replace("inf", "∞")  # noqa: RUF001
 
 
+def with_unit(score: Score, value: float | None) -> str:
+    """A value of a score, with as many decimals as the score has and its sign of percent."""
+    return write(value, places(score)) + (" %" if score.unit == "%" else "")
+
+
 def write_interval(interval: tuple[float, float], decimals: int) -> str:
     """An interval with an en dash, or with "to" where an end is negative.
 
@@ -285,6 +290,16 @@ def write_interval(interval: tuple[float, float], decimals: int) -> str:
     """
     low, high = (write(end, decimals) for end in interval)
     return f"{low} to {high}" if "−" in low + high else f"{low}–{high}"  # noqa: RUF001
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words as a list in a sentence.
+
+    >>> listed(["a picture", "a sound", "a text"])
+    'a picture, a sound and a text'
+    """
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def write_count(number: int) -> str:

@@ -10,6 +10,7 @@ from molyneux.core.curves import Curve, performance_curves
 from molyneux.core.intervals import Interval
 from molyneux.report import wording
 from molyneux.report.plots.svg import CHANCE, INK, QUIET, RULE, SERIES, Panel, axes, label, panel
+from molyneux.report.strengths import curve_sentence, to_absence
 from molyneux.report.wording import identifier
 
 _DETAILS = frozenset({"factor", "label", "value", "dimension", "bin"})
@@ -26,17 +27,25 @@ class Line:
     intervals: tuple[Interval | None, ...]
 
 
-def strength_curves(scores: Sequence[Score], of: Sequence[str] = ()) -> list[Panel]:
+def strength_curves(scores: Sequence[Score], of: Sequence[str] = (), scale: float | None = 1.0) -> list[Panel]:
     """Curves of the scores of a run: a panel for each score and imperfection, a line for each source that was observed.
+
+    The sentence of a panel says what is left of the score from the most modalities at the greatest strength.
 
     Args:
         scores: of a run under all conditions.
         of: names of the scores that are drawn; by default the first of each measure and subject.
+        scale: see `strength_words`.
     """
     groups: dict[tuple[str, str, str], list[Curve]] = {}
-    for curve in leading_curves(scores, of):
+    for curve in to_absence(leading_curves(scores, of), scores):
         groups.setdefault((curve.name, _subject(curve), curve.under), []).append(curve)
-    return [_of_run(*key, curves) for key, curves in groups.items()]
+    return [replace(_of_run(*key, curves), note=_said(curves, scale)) for key, curves in groups.items()]
+
+
+def _said(curves: Sequence[Curve], scale: float | None) -> str:
+    """The sentence of the curve from the most modalities."""
+    return curve_sentence(max(curves, key=lambda curve: len(wording.names_of(curve.about.get("source")))), scale)
 
 
 def leading_curves(scores: Sequence[Score], of: Sequence[str] = ()) -> list[Curve]:
@@ -68,7 +77,7 @@ def _of_run(name: str, subject: str, under: str, curves: Sequence[Curve]) -> Pan
     ]
     first = curves[0].scores[0]
     chance = curves[0].averaged(lambda score: score.chance)
-    title = ", ".join(part for part in (wording.measure(first), subject, under) if part)
+    title = ", ".join(part for part in (wording.measure(first), subject, under.replace("-", " ")) if part)
     return line_panel(f"strength {name} {subject} {under}", title, lines, chance=chance)
 
 

@@ -53,11 +53,13 @@ class Panel:
         name: identifier for ids and file names, unique on its page (`wording.identifier`).
         title: text above the drawing.
         svg: an `svg` element whose colours are variables of the page.
+        note: a sentence between title and drawing.
     """
 
     name: str
     title: str
     svg: str
+    note: str = ""
 
 
 def axes(width: float = 3.6, height: float = 2.2) -> Axes:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         prediction_tables,
         readers_note,
         score_table,
+        told_once,
         whole_predictions,
     )
     from molyneux.report.tables.table import Column, Entry, Strip, Table
@@ -57,6 +58,7 @@ __all__ = [
     "to_latex",
     "to_markdown",
     "to_terminal",
+    "told_once",
     "whole_predictions",
 ]
 

@@ -29,6 +29,7 @@ def condition_tables(scores: Sequence[Score]) -> list[Table]:
     """
     base = {_identity(score): score for score in scores if not wording.is_conditional(score)}
     whole = {_family(score) for score in scores if score.value is not None and not _DETAILS & set(score.about)}
+    whole |= {"breakdown"} if "prediction" in whole else set()  # its scores are all of details, the whole is a prediction
     shown = [score for score in scores if not (_DETAILS & set(score.about) and _family(score) in whole)]
     rest = [score for score in shown if wording.is_conditional(score)]
     strengths = [score for score in rest if "strength" in score.about]

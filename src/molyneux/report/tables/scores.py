@@ -145,6 +145,30 @@ def readers_note(scores: Sequence[Score]) -> tuple[str, ...]:
     return (f"Read by {', '.join(f'{reader} ({modality})' for modality, reader in found.items())}.",)
 
 
+def told_once(scores: Sequence[Score]) -> list[Score]:
+    """The scores without those that tell nothing that another does not.
+
+    Left out are scores of the samples with one value of a factor, where these are all samples, so that they repeat the total; and
+    the agreement of two readers on all views, where both of them refuse every one of these views.
+    """
+    wholes = {_key(score): score for score in scores if "value" not in score.about}
+    refused = {_key(score, "coherence.readers_agree") for score in scores if score.name == _BOTH_READ and score.value is None}
+    return [score for score in scores if not _repeats(score, wholes.get(_key(score))) and _key(score) not in refused]
+
+
+_BOTH_READ = "coherence.readers_agree_readable"
+
+
+def _key(score: Score, name: str = "") -> tuple[object, ...]:
+    """What a score is about, whatever the value of a factor."""
+    about = {part: value for part, value in score.about.items() if not ("value" in score.about and part in ("factor", "value"))}
+    return name or score.name, tuple(sorted(about.items()))
+
+
+def _repeats(score: Score, whole: Score | None) -> bool:
+    return whole is not None and "value" in score.about and (score.n, score.value) == (whole.n, whole.value)
+
+
 def coherence_scores(scores: Sequence[Score]) -> list[Score]:
     """Strict, Features and Letters of whole views, direction by direction: fewest modalities first, joint last."""
     return _ordered([score for score in scores if score.name in _COHERENCE and not _details(score)])

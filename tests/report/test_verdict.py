@@ -1,0 +1,86 @@
+"""What a page says in words, and the rule behind each sentence."""
+
+from dataclasses import replace
+
+import pytest
+
+from molyneux.core import Score
+from molyneux.report.verdict import FEW_STEPS, verdict
+
+
+def share(name, value, source="text", target="image", *, chance=10.0, half=2.0, **fields):
+    interval = (max(0.0, value - half), min(100.0, value + half))
+    about = {"source": source, "target": target}
+    return Score(name, value, about, interval, 2000, "%", bounds=(0.0, 100.0), chance=chance, **fields)
+
+
+def test_the_answer_counts_the_directions_that_are_better_than_guessing(made):
+    good, bad = share("coherence.strict", 80.0), share("coherence.strict", 9.0, "image", "text")
+    assert verdict([good, bad], made.spec()).answer == (
+        "It is better than guessing in 1 of 2 directions. "
+        "Best: from a caption it draws the right picture 80.0 % of the time, guessing 10.0 %."
+    )
+    assert verdict([bad, replace(bad, about={"source": "text", "target": "image"})], made.spec()).answer.startswith(
+        "In none of 2 directions"
+    )
+
+
+def test_few_steps_and_a_loss_that_still_falls_are_said():
+    score = share("prediction.accuracy", 50.0, ("image", "text"), "answer")
+    history = {"step": (10.0, 20.0, 30.0, float(FEW_STEPS - 1)), "validation/loss": (9.0, 6.0, 4.0, 2.0)}
+    few, falling = verdict([score], history=history).remarks
+    assert few.startswith("It was trained for 999 steps, which is few")
+    assert "still falling" in falling
+    done = {"step": (10.0, 20.0, 30.0, float(FEW_STEPS)), "validation/loss": (9.0, 2.1, 2.0, 2.0)}
+    assert verdict([score], history=done).remarks == ()
+
+
+def test_what_readers_refuse_and_forced_choice_at_guessing(made):
+    scores = [
+        share("coherence.strict", 0.0),
+        share("coherence.unreadable", 100.0, chance=None),
+        share("coherence.strict_forced", 11.0),
+    ]
+    refused, forced = verdict(scores, made.spec()).remarks
+    assert refused == "The reader refuses all of what is generated as image from text: to it these are blurs or no figures."
+    assert forced.startswith("Made to choose, the reader is at guessing (11.0 %)")
+
+
+@pytest.mark.parametrize(
+    ("alone", "words"),
+    [
+        ((70.0, 10.0), "It uses one of its 2 senses for answer: from a picture alone it has 70.0 %"),
+        ((11.0, 10.0), "It joins its senses: no input alone tells answer better than guessing"),
+        ((50.0, 10.0), ""),
+        ((60.0, 70.0), ""),
+    ],
+)
+def test_which_senses_are_used(made, alone, words):
+    scores = [share("prediction.accuracy", value, name, "answer") for value, name in zip(alone, ("image", "text"), strict=True)]
+    remarks = verdict([*scores, share("prediction.accuracy", 72.0, ("image", "text"), "answer")], made.spec()).remarks
+    assert bool(remarks) == bool(words)
+    assert not words or remarks[0].startswith(words)
+
+
+def mig(value, **about):
+    fields = {"bounds": (0.0, 1.0), "chance": 0.0, "interval": (value - 0.01, value + 0.01)}
+    return Score("disentanglement.mig", value, {"source": "text", "code": "shared", "variant": "recommended", **about}, **fields)
+
+
+@pytest.mark.parametrize(("value", "words"), [(0.05, "entangled"), (0.3, "partly separate"), (0.9, "Its codes are separate")])
+def test_codes_are_called_by_their_gap(value, words):
+    assert words in verdict([mig(value), mig(0.99, factor="year")]).answer
+
+
+def test_caveats_are_of_the_seed_the_samples_and_the_readers(made):
+    origin = {"unread": {"image": "no judge was named"}}
+    score = replace(share("coherence.strict", 80.0), n=180, origin=origin)
+    seed, few, unread = verdict([score], made.spec(), {"step": (2000.0,)}, 3).caveats
+    assert "one training, of seed 3" in seed
+    assert "180 samples" in few
+    assert unread == "Image is read by nobody: no judge was named."
+
+
+def test_a_run_of_which_nothing_was_measured_says_so():
+    assert "Nothing could be measured" in verdict([Score("coherence", None, note="not applicable: no factors")]).answer
+    assert verdict([]).answer == ""
