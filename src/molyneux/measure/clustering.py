@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import ClassVar, final
 
 import numpy as np
 
 from molyneux.core import ConfigError, Encodes, NotApplicableError, Score, about_names
 from molyneux.core.intervals import Interval, joined, wilson_interval
+from molyneux.measure.code_controls import control_codes
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import Draw, check_draw
 from molyneux.measure.measures import Measure, Measurement
@@ -30,9 +32,10 @@ class Clustering(Measure):
     - `clustering.ari`: adjusted Rand index (Hubert and Arabie 1985).
     - `clustering.purity` %: samples whose label is the most common one of their cluster.
 
-    Chance is the mean over permutations of the labels: purity and mutual information are above 0 by chance. Samples without a
-    label are left out, before codes are clustered. Intervals: the jackknife over 20 groups of samples, for the clusters that were
-    found.
+    Controls, on the samples as they are: clusters of the codes of the `untrained net`, and of as many principal components of the
+    `raw input`, each from one start. Chance is the mean over permutations of the labels: purity and mutual information are above
+    0 by chance. Samples without a label are left out, before codes are clustered. Intervals: the jackknife over 20 groups of
+    samples, for the clusters that were found.
 
     Args:
         draw: posterior means or samples.
@@ -64,8 +67,10 @@ class Clustering(Measure):
         scores: list[Score] = []
         origin = {**evaluation.provenance(), "draw": self.draw}
         for observed, table in evaluation.tables(self.samples).items():
+            others = control_codes(evaluation, observed, table, self.draw)
             for code, values in table.codes(self.draw).items():
                 found: dict[tuple[int, bytes], np.ndarray] = {}
+                beside: dict[tuple[int, bytes], dict[str, np.ndarray]] = {}
                 for label in labels:
                     truth = label.of(table, evaluation.spec)
                     known, rng = truth >= 0, evaluation.rng(self.name, *observed, code, label.name)
@@ -77,10 +82,19 @@ class Clustering(Measure):
                     if count > 1 and key not in found:
                         seed = int(evaluation.rng(self.name, *observed, code, count).integers(2**31))
                         found[key] = k_means(values[known], count, seed=seed, starts=self.starts)
-                    scores += self._scores(truth[known], found.get(key), label, recorder)
+                        controls = others.get(code, {}).items()
+                        beside[key] = {name: k_means(part[known], count, seed=seed, starts=1) for name, part in controls}
+                    scores += self._scores(truth[known], found.get(key), beside.get(key, {}), label, recorder)
         return Measurement(tuple(scores))
 
-    def _scores(self, truth: np.ndarray, clusters: np.ndarray | None, label: Label, recorder: Recorder) -> list[Score]:
+    def _scores(
+        self,
+        truth: np.ndarray,
+        clusters: np.ndarray | None,
+        others: Mapping[str, np.ndarray],
+        label: Label,
+        recorder: Recorder,
+    ) -> list[Score]:
         if clusters is None:
             note = f"the samples show fewer than two values of the {label.kind}"
             return [recorder.score(name, None, note=note) for name in _SCORES]
@@ -103,6 +117,7 @@ class Clustering(Measure):
                     n=len(truth),
                     bounds=bounds,
                     chance=float(np.mean([scale * score(table) for table in tables])),
+                    controls={name: scale * score(contingency(truth, other)) for name, other in others.items()},
                     **fields,
                 )
             )

@@ -49,7 +49,7 @@ class Galleries(Measure):
     - `cross`: the true views, each modality from itself, and in every direction.
     - `draws_<source>_to_<target>`: several posterior samples for one observation, for targets that are not text: what the
       source does not determine should vary.
-    - `joint`: all modalities from one draw of the prior; correct means that the readers agree.
+    - `joint`: all modalities from one draw of the prior; of several, correct means that the readers agree.
 
     Args:
         rows: samples in each gallery.
@@ -97,8 +97,7 @@ class Galleries(Measure):
         if self.draws:
             numbers = [item for item in across if not evaluation.spec.modality(item.target).symbols]
             galleries += [self._variety(evaluation, batch, direction) for direction in numbers]
-        if len(evaluation.spec.names) > 1:
-            galleries.append(self._joint(evaluation))
+        galleries.append(self._joint(evaluation))
         return Measurement(exhibits=tuple(galleries))
 
     def _samples(self, evaluation: Evaluation) -> tuple[int, Batch, Tensor]:
@@ -134,6 +133,8 @@ class Galleries(Measure):
         agree = _agreement(evaluation, made)
         columns = {name: view_cells(evaluation, name, made[name], correct=agree) for name in names}
         note = "Each row is one draw of the prior, decoded into every modality; correct means that the readers agree."
+        if len(names) == 1:
+            return _gallery("joint", "Drawn from the prior", evaluation.read_by(names), columns)
         return _gallery("joint", "Generated together", f"{note} {evaluation.read_by(names)}".strip(), columns)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -9,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import torch
 from torch import nn
 
 from molyneux.core import ConfigError, MolyneuxError, NotApplicableError, Spec, save_exhibits, store
@@ -22,7 +24,7 @@ from molyneux.run.run.readers import find_controls, find_features, find_readers
 from molyneux.run.run.report import Outcome, Silent, report_run
 from molyneux.run.run.samples import conditions
 from molyneux.run.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
-from molyneux.run.run.steps import RunProgress
+from molyneux.run.run.steps import RunProgress, usual_galleries
 from molyneux.run.run.stored import EXPERIMENT_FILE, given_path, given_settings, machine, write_settings
 
 MEASURES = ("coherence", "likelihood", "reconstruction", "latent_probe", "prediction")
@@ -64,7 +66,8 @@ def measure_model(
     if out is not None:
         require_free(out)
     tree = _tree(data, overrides)
-    maker = find_maker(model, tree.pop("model", {}))
+    asked = tree.pop("model", {})
+    maker = find_maker(model, asked)
     experiment = _experiment(maker, tree)
     source = experiment.samples.measured(experiment.samples.whole(experiment.measure.split))
     told.begin("measure", "loading the model")
@@ -76,10 +79,12 @@ def measure_model(
         with suppress(NotApplicableError):  # its scores will say why
             made.post_fit(experiment.samples.source("train"), seed=experiment.seed)
     told.begin("measure", "measuring")
-    found = evaluate(experiment.measure.measures, _evaluations(experiment, made, maker.name), progress=told.advance)
+    given = _evaluations(experiment, made, maker.name)
+    found = evaluate(experiment.measure.measures, given, progress=told.advance)
     if out is None:
         return Outcome(Path(), found.scores, (), experiment.resolved)
-    _write(experiment, found, source.spec, out, loaded_by=model)
+    found += Measurement(exhibits=usual_galleries(experiment.measure.measures, given[0]))
+    _write(experiment, found, source.spec, out, {"loaded_by": model, "asked": dict(asked)})
     return report_run(out, progress=told)
 
 
@@ -241,12 +246,43 @@ def _evaluations(experiment: Experiment, model: Any, name: str) -> list[Evaluati
         samples=settings.samples,
         batch_size=settings.batch_size,
         origin={**origin, **({"unread": dict(readers.unread)} if readers.unread else {})},
+        untrained=_untrained(model, experiment.seed),
     )
     return [replace(plain, source=item.source, reference=item.reference, about=item.about) for item in found]
 
 
-def _write(experiment: Experiment, found: Measurement, spec: Spec, out: Path, *, loaded_by: str) -> None:
-    """Scores, exhibits and settings as in the folder of a run, so that reports and tables read them."""
+def _untrained(model: Any, seed: int) -> Callable[[], Any] | None:
+    """Makes a copy of a model with the weights that its layers start with; None where layers do not say how they start.
+
+    A model of `transformers` is not copied: it is large, and what it starts with is in its library.
+    """
+    if not isinstance(model, nn.Module) or isinstance(model, PictureTextModel):
+        return None
+    if not any(hasattr(part, "reset_parameters") for part in model.modules()):
+        return None
+
+    def make() -> Any:
+        made = copy.deepcopy(model)
+        with torch.random.fork_rng(devices=[]):  # layers draw from torch's own stream
+            torch.manual_seed(seed)
+            for part in made.modules():
+                if callable(reset := getattr(part, "reset_parameters", None)):
+                    reset()
+        return made
+
+    return make
+
+
+def _write(experiment: Experiment, found: Measurement, spec: Spec, out: Path, model_of: Mapping[str, Any]) -> None:
+    """Scores, exhibits and settings as in the folder of a run, so that reports and tables read them.
+
+    Args:
+        experiment: with the settings.
+        found: what was measured.
+        spec: of the samples.
+        out: the new folder.
+        model_of: what loaded the model, and the settings that were given for it.
+    """
     with appearing_folder(out) as part:
         write_settings(part, experiment.resolved)
         store.write_json(part / "samples" / "spec.json", spec.to_json())
@@ -256,6 +292,4 @@ def _write(experiment: Experiment, found: Measurement, spec: Spec, out: Path, *,
         store.write_lines(part / "measure" / "scores.jsonl", [score.to_json() for score in found.scores])
         model = experiment.resolved["learn"]["model"]
         settings = {"measure": experiment.resolved["measure"], "model": model, "samples": samples.key}
-        store.StageFolder(part / "measure", settings).finish(
-            {"scores": len(found.scores), "machine": machine(), "loaded_by": loaded_by}
-        )
+        store.StageFolder(part / "measure", settings).finish({"scores": len(found.scores), "machine": machine(), **model_of})

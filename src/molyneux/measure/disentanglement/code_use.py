@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import ClassVar, final
 
 import numpy as np
 
 from molyneux.core import ConfigError, DataError, Decodes, Encodes, Score, about_names, views
+from molyneux.measure.code_controls import UNTRAINED, untrained_codes
 from molyneux.measure.codes import CodeTable
 from molyneux.measure.disentanglement.unsupervised import gaussian_total_correlation, hoyer
 from molyneux.measure.evaluation import Evaluation
@@ -66,10 +67,11 @@ class CodeUse(Measure):
                 what = {"source": about_names(observed)}
                 scores.append(not_applicable(self, _FEW, origin=evaluation.provenance(), about=what))
                 continue
+            untrained = untrained_codes(evaluation, observed, table)
             for code in table.means:
                 about = {"source": about_names(observed), "code": code}
                 recorder = Recorder(self.name, evaluation.rng(self.name, *observed, code), about, evaluation.provenance())
-                scores += _scores(table, code, recorder)
+                scores += _scores(table, code, recorder, untrained.get(code))
         if isinstance(evaluation.model, Decodes):
             scores += self._distortions(evaluation)
         return Measurement(tuple(scores))
@@ -100,7 +102,9 @@ class CodeUse(Measure):
             )
 
 
-def _scores(table: CodeTable, code: str, recorder: Recorder) -> Iterator[Score]:
+def _scores(table: CodeTable, code: str, recorder: Recorder, untrained: np.ndarray | None) -> Iterator[Score]:
+    """The statistics of a code, and what the same code has before training."""
+    before = {} if untrained is None else {UNTRAINED: untrained}
     means, dimensions = table.means[code], float(table.means[code].shape[1])
     if code in table.rates:
         yield recorder.mean("rate", table.rates[code], unit="nats", bounds=(0.0, None), higher_is_better=None)
@@ -110,10 +114,11 @@ def _scores(table: CodeTable, code: str, recorder: Recorder) -> Iterator[Score]:
         interval=statistic_interval(lambda rows: float(active_units(rows)), means, recorder.rng),
         n=len(means),
         bounds=(0.0, dimensions),
+        controls={name: float(active_units(codes)) for name, codes in before.items()},
         higher_is_better=None,
     )
     for part, centred in ((recorder, False), (recorder.on(variant="centred"), True)):
-        yield _sparsity(means, part, centred=centred)
+        yield _sparsity(means, part, before, centred=centred)
     correlation = gaussian_total_correlation(means)
     finite = bool(np.isfinite(correlation))
     yield recorder.score(
@@ -123,10 +128,19 @@ def _scores(table: CodeTable, code: str, recorder: Recorder) -> Iterator[Score]:
         n=len(means),
         unit="nats",
         bounds=(0.0, None),
-        controls={"independent dimensions": gaussian_total_correlation(recorder.rng.permuted(means, axis=0))},
+        controls={
+            "independent dimensions": gaussian_total_correlation(recorder.rng.permuted(means, axis=0)),
+            **_known(gaussian_total_correlation, before),
+        },
         higher_is_better=False,
         note="" if finite else "some dimensions depend on others",
     )
+
+
+def _known(statistic: Callable[[np.ndarray], float], codes: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """A statistic of other codes, where it has a finite value."""
+    found = {name: _or_nan(statistic, values) for name, values in codes.items()}
+    return {name: value for name, value in found.items() if np.isfinite(value)}
 
 
 def _or_nan(statistic: Callable[[np.ndarray], float], rows: np.ndarray) -> float:
@@ -137,13 +151,13 @@ def _or_nan(statistic: Callable[[np.ndarray], float], rows: np.ndarray) -> float
         return float("nan")
 
 
-def _sparsity(means: np.ndarray, recorder: Recorder, *, centred: bool) -> Score:
+def _sparsity(means: np.ndarray, recorder: Recorder, before: Mapping[str, np.ndarray], *, centred: bool) -> Score:
     fields = {"n": len(means), "bounds": (0.0, 1.0), "higher_is_better": None}
     statistic = partial(hoyer, centred=centred)
     try:
         value = statistic(means)
     except DataError as error:
         return recorder.score("hoyer", None, **fields, note=str(error))
-    controls = {"normal codes": statistic(recorder.rng.standard_normal(means.shape))}
+    controls = {"normal codes": statistic(recorder.rng.standard_normal(means.shape)), **_known(statistic, before)}
     interval = statistic_interval(lambda rows: _or_nan(statistic, rows), means, recorder.rng)
     return recorder.score("hoyer", value, interval=interval, controls=controls, **fields)

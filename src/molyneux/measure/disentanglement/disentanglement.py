@@ -8,6 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from molyneux.core import Cell, ConfigError, Encodes, Gallery, NotApplicableError, Score, about_names
+from molyneux.measure.code_controls import control_codes
 from molyneux.measure.codes import CodeTable
 from molyneux.measure.disentanglement.information import adjusted_information
 from molyneux.measure.disentanglement.metric import Variant
@@ -24,7 +25,10 @@ class Disentanglement(Measure):
     """Metrics of disentanglement of every code of a model, given each modality alone and all together.
 
     `disentanglement.NAME` with `about` naming source, code, variant and, for parts of a mean, the factor; see `score_codes` for
-    chance, control and interval. Factors that take fewer than two values among the samples are left out, and the notes say so.
+    chance, control and interval. On the samples as they are two more controls say what needs no training: `untrained net`, the
+    same metric of the same code of the net with the weights it starts with, and `raw input`, of as many principal components of
+    the observed views. Each takes as long as the metric itself, which is computed eight times and more without them. Factors that
+    take fewer than two values among the samples are left out, and the notes say so.
     The gallery shows the information of each dimension about each factor beyond chance.
 
     `dci` and its forests take most of the time (`benchmarks/disentanglement.py`).
@@ -77,14 +81,22 @@ class Disentanglement(Measure):
         scores: list[Score] = []
         rows: list[tuple[str, dict[str, float]]] = []
         for observed, found in tables.items():
+            others = control_codes(evaluation, observed, found, self.draw)
             for code, values in found.codes(self.draw).items():
                 table, left = self._table(values, found, evaluation)
+                beside = {name: self._table(control, found, evaluation)[0] for name, control in others.get(code, {}).items()}
                 origin = {**evaluation.provenance(), "draw": self.draw, "presence": self.presence, "dead": self.dead, **left}
                 recorder = Recorder(self.name, evaluation.rng(self.name), {"source": about_names(observed), "code": code}, origin)
                 for metric in self.metrics:
                     for variant in (variant for variant in self.variants if variant in metric.variants):
                         scores += score_table(
-                            table, metric, variant, repeats=self.repeats, recorder=recorder, seed=evaluation.seed
+                            table,
+                            metric,
+                            variant,
+                            repeats=self.repeats,
+                            recorder=recorder,
+                            seed=evaluation.seed,
+                            controls=beside,
                         )
                 rows += _rows(table, f"{code} given {' and '.join(observed)}")
         return Measurement(tuple(scores), (_gallery(rows),))

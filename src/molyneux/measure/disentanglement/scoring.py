@@ -206,9 +206,16 @@ def score_codes(
 
 
 def score_table(
-    table: CheckedCodes, metric: Metric, variant: Variant, *, repeats: Repeats, recorder: Recorder, seed: int
+    table: CheckedCodes,
+    metric: Metric,
+    variant: Variant,
+    *,
+    repeats: Repeats,
+    recorder: Recorder,
+    seed: int,
+    controls: Mapping[str, CheckedCodes] | None = None,
 ) -> Iterator[Score]:
-    """The scores of one variant of a metric, see `score_codes`."""
+    """The scores of one variant of a metric, see `score_codes`; with what other codes of the same samples get, as `controls`."""
     recorder = recorder.on(variant=variant)
 
     def stream(*names: str | int) -> np.random.Generator:
@@ -225,13 +232,15 @@ def score_table(
     bounds = metric.bounds if variant == "recommended" else (None, None)
     chance = [_again(table.permuted(stream("permuted", k)), metric, variant, stream("chance", k)) for k in range(permutations)]
     ideal = tabulate(table.factors, table.factors, names=table.names, dead=0.0)  # the factors as codes, -1 included
-    ceiling, drawn = _again(ideal, metric, variant, stream("ceiling")), list[Values]()
+    beside = {"true factors": _again(ideal, metric, variant, stream("ceiling"))}
+    beside |= {name: _again(codes, metric, variant, stream("control", name)) for name, codes in (controls or {}).items()}
+    drawn = list[Values]()
     for rng in (stream("half", k) for k in range(resamples)):
         rows = rng.permutation(len(table))[: len(table) // 2]
         drawn.append(_again(table, metric, variant, rng, rows=rows))
     for (name, factor), value in values.items():
         about = recorder.on(factor=factor) if factor else recorder
-        top = ceiling.get((name, factor), math.nan)
+        known = {control: values.get((name, factor), math.nan) for control, values in beside.items()}
         note = found[name].note or ("" if factor else left_out)
         yield about.score(
             name,
@@ -240,7 +249,7 @@ def score_table(
             n=len(table) if not factor else len(table.carriers(table.names.index(factor))),
             bounds=bounds,
             chance=_mean([part.get((name, factor), math.nan) for part in chance]),
-            controls={"true factors": top} if math.isfinite(top) else {},
+            controls={control: number for control, number in known.items() if math.isfinite(number)},
             note=note or ("" if math.isfinite(value) else "the formula gives no number here"),
         )
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from molyneux.core import ConfigError, Encodes, Modality, NotApplicableError, Score, Spec, about_names, seeds, views
+from molyneux.measure.code_controls import UNTRAINED, untrained_pair
 from molyneux.measure.codes import CodeTable
 from molyneux.measure.coherence import majority
 from molyneux.measure.evaluation import Evaluation
@@ -37,8 +38,8 @@ class Downstream(Measure):
     - `downstream.few_shot` %, of logistic regression on `per_class` samples of each class: the mean over draws.
 
     Controls: the most common class; the same regression on which words occur (`bag of words`: how well the words alone predict
-    the label, whatever the model) and on a random projection of what was observed to as many dimensions as the code has. Samples
-    whose label is absent are left out.
+    the label, whatever the model), on a random projection of what was observed to as many dimensions as the code has, and, on the
+    samples as they are, on the same code of the `untrained net`. Samples whose label is absent are left out.
 
     Args:
         labels: factors and targets that are predicted; all by default.
@@ -90,11 +91,12 @@ class Downstream(Measure):
         for observed, table, training in probed_tables(evaluation, self.samples):
             pools = (table, table if training is None else training)
             raw = self._raw(evaluation, observed, table, training)
+            untrained = untrained_pair(evaluation, observed, table, training)
             for label in labels:
                 split = split_samples(evaluation, label, table, training, stream=self.name)
                 about = {"source": about_names(observed), label.kind: label.name}
                 recorder = Recorder(self.name, evaluation.rng(self.name), about, origin)
-                scores += _Task(self, evaluation, label, split).scores(pools, raw, recorder)
+                scores += _Task(self, evaluation, label, split, untrained).scores(pools, raw, recorder)
         return Measurement(tuple(scores))
 
     def _raw(
@@ -120,6 +122,7 @@ class _Task:
     evaluation: Evaluation
     label: Label
     split: Split
+    untrained: Mapping[str, tuple[np.ndarray, np.ndarray]]
 
     @property
     def chance(self) -> float:
@@ -135,7 +138,8 @@ class _Task:
         found = []
         for code, values in pools[0].means.items():
             projected = (features[:, : values.shape[1]] for features in raw[PROJECTION])
-            controls = {**bags, PROJECTION: self.results(*projected)}
+            before = {UNTRAINED: self.results(*self.untrained[code])} if code in self.untrained else {}
+            controls = {**bags, PROJECTION: self.results(*projected), **before}
             found += self._of_code((values, pools[1].means[code]), controls, recorder.on(code=code))
         return found
 

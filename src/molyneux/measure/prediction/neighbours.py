@@ -9,15 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
-from molyneux.core import Batch, DataError, NotApplicableError, Spec, Subset, store, views
+from molyneux.core import Batch, DataError, NotApplicableError, Subset, store
+from molyneux.measure.code_controls import points
 from molyneux.measure.codes import CodeTable
 from molyneux.measure.evaluation import Evaluation
-
-UNTRAINED, RAW = "untrained net", "raw input"
-"""Names of the controls: the label of the nearest neighbour by the codes of the same net with the weights it starts with, and by
-the values of the observed views."""
 
 _FITTED, _TESTED = 5000, 1000
 """Samples among which neighbours are searched, and for which."""
@@ -107,9 +103,9 @@ def raw_neighbours(evaluation: Evaluation, observed: Sequence[str], table: CodeT
     """
     fitted = evaluation if training is None or evaluation.training is None else evaluation.training
     rows = (table if training is None else training).rows[:_FITTED]
-    tested = _points(evaluation.spec, observed, evaluation.source.batch(table.rows[:_TESTED]).to("cpu"))
+    tested = points(evaluation.spec, observed, evaluation.source.batch(table.rows[:_TESTED]).to("cpu"))
     centre = tested.mean(0)  # distances do not depend on it, their digits do
-    parts = [_squares(tested - centre, _points(fitted.spec, observed, some) - centre) for some in _inputs(fitted, rows)]
+    parts = [_squares(tested - centre, points(fitted.spec, observed, some) - centre) for some in _inputs(fitted, rows)]
     return Neighbours(torch.cat(parts, 1))
 
 
@@ -123,16 +119,6 @@ def _inputs(evaluation: Evaluation, rows: np.ndarray) -> Iterator[Batch]:
         f"inputs {store.fingerprint(rows.tolist())}", lambda: [evaluation.source.batch(some).to("cpu") for some in places]
     )
     yield from kept
-
-
-def _points(spec: Spec, observed: Sequence[str], batch: Batch) -> Tensor:
-    """The observed views of some samples as points (B, D)."""
-    parts = []
-    for name in observed:
-        modality, view = spec.modality(name), batch.views[name]
-        ready = functional.one_hot(view.long(), len(modality.symbols)) if modality.symbols else views.to_model(modality, view)
-        parts.append(ready.float().flatten(1))
-    return torch.cat(parts, 1)
 
 
 def _squares(test: Tensor, fit: Tensor) -> Tensor:

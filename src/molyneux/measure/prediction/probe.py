@@ -9,13 +9,14 @@ from typing import ClassVar, Literal, final, get_args
 import numpy as np
 
 from molyneux.core import ConfigError, Encodes, NotApplicableError, Score, Spec, about_names, nearest
+from molyneux.measure.code_controls import RAW, UNTRAINED
 from molyneux.measure.codes import CodeTable
 from molyneux.measure.coherence import majority
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import Draw, check_draw
 from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.prediction.classifiers import logistic_predictions, perceptron_predictions
-from molyneux.measure.prediction.neighbours import RAW, UNTRAINED, raw_neighbours, untrained_neighbours
+from molyneux.measure.prediction.neighbours import raw_neighbours, untrained_neighbours
 from molyneux.measure.scores import Recorder, percent
 
 

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
-from molyneux.core import Condition, ConfigError, History, Source, StoreError, nearest, save_exhibits, store
+from molyneux.core import (
+    Condition,
+    ConfigError,
+    Exhibit,
+    History,
+    MolyneuxError,
+    Source,
+    StoreError,
+    nearest,
+    save_exhibits,
+    store,
+)
 from molyneux.data import Split, StoredSource, contact_sheet, store_samples
 from molyneux.data.dataset import SPLITS
 from molyneux.learn import FitProgress, fit, post_fit_precision, precision_of, save_model
 from molyneux.learn.training.timed_steps import FitStep
-from molyneux.measure import Evaluation, evaluate
+from molyneux.measure import Evaluation, Galleries, Measure, evaluate
 from molyneux.run.run.experiment import Experiment
 from molyneux.run.run.folder import RunFolder, held, open_experiment
 from molyneux.run.run.making import make_model, stored_model
@@ -199,10 +211,26 @@ def measure(run: Run) -> None:
         run.folder.samples.verify()
     stage.clear()
     run.progress.begin("measure", "measuring")
-    measurement = evaluate(experiment.measure.measures, evaluations(run), progress=run.progress.advance)
-    save_exhibits(stage.folder, measurement.exhibits)
+    given = evaluations(run)
+    measurement = evaluate(experiment.measure.measures, given, progress=run.progress.advance)
+    save_exhibits(stage.folder, (*measurement.exhibits, *usual_galleries(experiment.measure.measures, given[0])))
     store.write_lines(stage.folder / "scores.jsonl", [score.to_json() for score in measurement.scores])
     stage.finish({"scores": len(measurement.scores), "machine": machine()})
+
+
+def usual_galleries(measures: Sequence[Measure], evaluation: Evaluation) -> tuple[Exhibit, ...]:
+    """What a model generates, for its page, where no measure was asked for that shows it; nothing where it generates nothing.
+
+    Scores do not depend on it: its random numbers are streams of their own.
+    """
+    if any(isinstance(item, Galleries) for item in measures):
+        return ()
+    with suppress(MolyneuxError):  # more modalities than a gallery has directions for, or views that cannot be drawn
+        return evaluate([Galleries(rows=_SHOWN_ROWS, draws=0)], evaluation).exhibits
+    return ()
+
+
+_SHOWN_ROWS = 6
 
 
 def evaluations(run: Run) -> list[Evaluation]:

@@ -40,7 +40,7 @@ def model_card(
             another run.
         about: what the model is, in a sentence.
     """
-    from molyneux.report.tables import base_scores, score_table, to_markdown  # with what draws; takes a second to import
+    from molyneux.report.tables import base_scores, score_table, to_markdown
 
     model = str(settings["learn"]["model"]["class_path"]).rpartition(".")[2]
     origin = dict(scores[0].origin) if scores else {}
@@ -135,7 +135,7 @@ def _took(details: Mapping[str, Any]) -> str:
 
 def _findings(scores: Sequence[Score]) -> str:
     """What it does, in sentences."""
-    from molyneux.report.run_page import headlines  # with what draws; takes a second to import
+    from molyneux.report.headlines import headlines
 
     found = headlines(scores)
     return "## What it does\n\n" + "\n".join(f"- {item.sentence}" for item in found) if found else ""
@@ -143,7 +143,7 @@ def _findings(scores: Sequence[Score]) -> str:
 
 def _limits(scores: Sequence[Score]) -> str:
     """What the scores say that it cannot do: those that are not above guessing."""
-    from molyneux.report import wording  # with what draws; takes a second to import
+    from molyneux.report import wording
 
     weak = [score for score in scores if score.is_guessed and score.higher_is_better]
     if not weak:
