@@ -33,6 +33,7 @@ from molyneux.report import (
     Leaderboard,
     StudyRun,
     chosen_tables,
+    leaderboard_overview,
     leaderboard_tables,
     load_records,
     make_boards,
@@ -45,6 +46,7 @@ from molyneux.report import (
 from molyneux.report.published import published
 from molyneux.report.records import seed_order
 from molyneux.report.tables import Column, Entry, Table, records_to_markdown
+from molyneux.report.tables.formats import escape_markdown
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -225,6 +227,13 @@ def leaderboard(name: str) -> str:
     return "\n".join(to_markdown(table) for table in tables)
 
 
+def overview(names: str) -> str:
+    """With which model to start, of the studies `a+b` by their headlines, and a matrix of models and worlds."""
+    first = leaderboard_overview(make_boards(runs_of(names))[0])
+    cards = "\n".join(f"- **{card.about}** {escape_markdown(card.sentence)}" for card in first.cards)
+    return "" if first.matrix is None else f"**{escape_markdown(first.answer)}**\n\n{cards}\n\n{to_html(first.matrix)}"
+
+
 def benchmark(name: str) -> str:
     """The record of a benchmark as a table; empty where it was not run yet."""
     path = ROOT / "benchmarks" / "results" / f"{name}.json"
@@ -275,6 +284,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "rates": rates,
     "readers": readers,
     "methods": methods,
+    "overview": overview,
     "names": names_table,
     "pretrained": lambda _: pretrained_table(),
     "relative": relative,

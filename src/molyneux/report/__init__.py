@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from molyneux.report.leaderboard import (
         ForeignRecord,
         Leaderboard,
+        leaderboard_overview,
         leaderboard_tables,
         make_boards,
         read_foreign,
@@ -51,6 +52,7 @@ __all__ = [
     "chosen_tables",
     "comparisons",
     "flatten",
+    "leaderboard_overview",
     "leaderboard_tables",
     "load_records",
     "make_boards",

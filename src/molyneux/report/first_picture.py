@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from molyneux.core import Score
 from molyneux.report import wording
-from molyneux.report.headlines import group_scores, mig_parts, mig_scores, probe_scores
+from molyneux.report.headlines import group_scores, mig_parts, mig_scores, probe_scores, strict_scores
 from molyneux.report.page import Block, Drawings, DrawnGallery
 from molyneux.report.tables import prediction_scores, whole_predictions
 from molyneux.report.wording import value_text
@@ -27,13 +27,19 @@ def first_picture(generated: Sequence[DrawnGallery], scores: Sequence[Score]) ->
     shown = next((gallery for gallery in generated if not gallery.text_only), generated[0] if generated else None)
     if shown is not None:
         return replace(shown, name=f"first-{shown.name}", title="", note=shown.note, rows=shown.rows[:_ROWS])
-    for title, rows in (_predicted(scores), _compared(scores), _codes(scores), _probed(scores)):
+    for title, rows in (_directions(scores), _predicted(scores), _compared(scores), _codes(scores), _probed(scores)):
         if len(rows) > 1:
             return _dots(title, rows[:_MOST])
     return None
 
 
 _Rows = list[tuple[str, Score]]
+
+
+def _directions(scores: Sequence[Score]) -> tuple[str, _Rows]:
+    """Strict coherence of each direction, of a run without galleries."""
+    known = [score for score in strict_scores(scores) if score.value is not None]
+    return "Right of what is generated, %", [(wording.direction(score), score) for score in known]
 
 
 def _predicted(scores: Sequence[Score]) -> tuple[str, _Rows]:

@@ -331,7 +331,7 @@ def _lone(section: Section) -> bool:
 
 
 def _headline(headline: Headline, kind: str) -> str:
-    about = f"**{escape_markdown(headline.about)}** " if kind == "study" else ""
+    about = f"**{escape_markdown(headline.about)}** " if kind in ("study", "leaderboard") else ""
     return f"- {about}{escape_markdown(' '.join(part for part in (headline.sentence, headline.note) if part))}"
 
 

@@ -237,7 +237,8 @@ def test_every_format_is_written(runs, tmp_path):
         "tables/shortfalls.csv",
     } <= written
     text = (tmp_path / "study.md").read_text()
-    assert text.startswith("# Two models\n\n8 runs · 4 settings · seeds 1, 2 · measured on the test split\n")
+    assert text.startswith("# Two models\n\n**DMVAE is best, with 80.3 %, guessing 3.3 % (Level 1: text → image).**\n")
+    assert "\n\n8 runs · 4 settings · seeds 1, 2 · measured on the test split\n" in text
     assert "**Level 3: text → image** Best is DMVAE with 80.3 %" in text
     assert all((tmp_path / figure).is_file() for figure in re.findall(r"\]\((figures/[^)]+)\)", text))
     page = (tmp_path / "study.html").read_text()

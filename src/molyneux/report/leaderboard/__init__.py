@@ -7,6 +7,7 @@ from molyneux.core.lazy import lazy_names
 if TYPE_CHECKING:
     from molyneux.report.leaderboard.boards import Board, BoardRow, make_boards
     from molyneux.report.leaderboard.foreign import ForeignRecord, read_foreign
+    from molyneux.report.leaderboard.overview import Overview, leaderboard_overview
     from molyneux.report.leaderboard.page import Leaderboard, leaderboard_tables, write_leaderboard
 
 __all__ = [
@@ -14,6 +15,8 @@ __all__ = [
     "BoardRow",
     "ForeignRecord",
     "Leaderboard",
+    "Overview",
+    "leaderboard_overview",
     "leaderboard_tables",
     "make_boards",
     "read_foreign",

@@ -11,6 +11,7 @@ from typing import Any
 from molyneux.core import Score, store
 from molyneux.report import wording
 from molyneux.report.leaderboard.boards import FOREIGN, PUBLISHED, RECORD, Board, BoardRow
+from molyneux.report.leaderboard.overview import leaderboard_overview
 from molyneux.report.leaderboard.protocol import differences, protocol_words
 from molyneux.report.page import Page, Section, render_html, render_markdown
 from molyneux.report.tables import Column, Entry, Strip, Table
@@ -89,7 +90,17 @@ def _page(leaderboard: Leaderboard, title: str) -> Page:
     facts = [f"{leaderboard.runs} records", f"{len(leaderboard.boards)} tables"]
     if leaderboard.left_out:
         facts.append(f"{leaderboard.left_out} records have nothing that can be ranked, or were read by an earlier reader")
-    return Page("leaderboard", title, tuple(facts), (), tuple(sections))
+    first = leaderboard_overview(leaderboard.boards)
+    matrix = [Section("matrix", "Models and worlds", "", (first.matrix,))] if first.matrix and len(first.cards) > 1 else []
+    return Page(
+        "leaderboard",
+        title,
+        tuple(facts),
+        first.cards,
+        (*matrix, *sections),
+        answer=first.answer,
+        command="molyneux leaderboard RESULTS --out leaderboard",
+    )
 
 
 def _places(leaderboard: Leaderboard) -> list[tuple[str, list[Board]]]:

@@ -12,6 +12,7 @@ from molyneux.core.reader import read_by, read_earlier
 from molyneux.core.tooling.documents import differences as where_different
 from molyneux.report import wording
 from molyneux.report.aggregation import headline_predictions
+from molyneux.report.headlines import mig_scores
 from molyneux.report.record_lines import StudyRun
 from molyneux.report.settings import world_of
 from molyneux.report.study.groups import Key, key_of
@@ -88,7 +89,8 @@ def ranked_scores(run: StudyRun, names: Sequence[str]) -> Iterator[Score]:
     """The scores of a run that are ranked: those of the given names, or else its headlines.
 
     Headlines are strict coherence in every direction; without it, the first prediction of every target from the most modalities;
-    without it, the first scores that have a better direction and are not of a single factor. All on the samples as they are.
+    without it, the recommended mutual information gap of every code from the most modalities; without it, the first scores that
+    have a better direction and are not of a single factor. All on the samples as they are.
     """
     whole = [score for score in base_scores(run.scores) if "factor" not in score.about and "label" not in score.about]
     if names:
@@ -97,7 +99,7 @@ def ranked_scores(run: StudyRun, names: Sequence[str]) -> Iterator[Score]:
     strict = [score for score in whole if score.name == "coherence.strict"]
     predicted = headline_predictions(run) if not strict else []
     directed = [score for score in whole if score.higher_is_better is not None]
-    yield from strict or predicted or directed[:_MOST]
+    yield from strict or predicted or mig_scores(whole) or directed[:_MOST]
 
 
 def superseded(task: LeaderboardTask, others: Iterable[LeaderboardTask]) -> bool:

@@ -137,6 +137,15 @@ class StudyPart:
         return [key for key in self.main if key[0] == "coherence.strict"]
 
     @property
+    def leading(self) -> list[Key]:
+        """The score that stands for the part without coherence: a prediction, the recommended gap of codes, or else the first."""
+        known = [key for key in self.main if key[0] != "coherence.strict"]
+        wanted = [(key, dict(key[1])) for key in self._where(conditional=False) if key[0] == "disentanglement.mig"]
+        gaps = [key for key, about in wanted if "factor" not in about and about.get("variant") == "recommended"]
+        predicted = [key for key in known if wording.family(key[0]) == "prediction"]
+        return (predicted or gaps or known)[:1]
+
+    @property
     def factors(self) -> list[Key]:
         """The accuracies of single factors, direction by direction."""
         return _keys(factor_scores(self.scores))

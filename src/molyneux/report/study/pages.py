@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from molyneux.core import DataError, Score, nearest
-from molyneux.core.reader import read_earlier
 from molyneux.core.score import MEAN_VIEW
 from molyneux.report import wording
 from molyneux.report.aggregation import aggregate_table, comparisons, tasks_of, tradeoff_panels
-from molyneux.report.page import FORMATS, Block, Drawings, Headline, Page, Section, write_page
+from molyneux.report.page import FORMATS, Block, Drawings, Page, Section, write_page
 from molyneux.report.plots import DotRow, Panel, Scale, dot_panel, group_curves
 from molyneux.report.record_lines import StudyRun
 from molyneux.report.records import seed_order
 from molyneux.report.robustness import with_robustness
 from molyneux.report.settings import chosen_of, precision_of, split_of, train_overlap_of
+from molyneux.report.study.findings import findings_table, study_answer, study_headlines
 from molyneux.report.study.groups import Key, SeedGroup, StudyPart, divide
 from molyneux.report.study.heatmap import blank_tables, heat_tables
-from molyneux.report.study.seeds import OverSeeds, above, best_of, over_seeds, published_interval
+from molyneux.report.study.seeds import OverSeeds, above, over_seeds, published_interval
 from molyneux.report.study.significance import compared_table
 from molyneux.report.study.tables import (
     NOTE,
-    OVER_SEEDS,
     ablation_tables,
     best_figure,
     entry_of,
-    marks_used,
     measures_table,
     results_table,
     seeds_table,
 )
-from molyneux.report.tables import Column, Entry, Strip, Table, base_scores
+from molyneux.report.tables import Column, Entry, Table, base_scores
 from molyneux.report.tables.heatmap import BREAKDOWN
-from molyneux.report.tables.table import DASH, INTERVAL, ceiling, reference_entry
-from molyneux.report.wording import MISSING, write, write_interval
+from molyneux.report.tables.table import INTERVAL, ceiling
+from molyneux.report.wording import write
 
 _KEYS = (
     ("dot", "mean over seeds with its 95 % interval, seeds as small dots"),
@@ -136,8 +134,10 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
     short = shortfall_table(parts)
     ablations = tuple(table for part in parts for table in ablation_tables(part))
     compared = tuple(table for part in parts if (table := _compared(part)) is not None)
+    drawn = (drawings for part in parts if (drawings := strict_drawings(part)) is not None)
+    first = next((replace(drawings, panels=drawings.panels[:1]) for drawings in drawn), None)
     sections = (
-        *(_results(part, table) for part, table in zip(parts, _main_tables(parts), strict=True)),
+        *(_results(part, table, first) for part, table in zip(parts, _main_tables(parts), strict=True)),
         Section("significance", "Significance and cost", "", compared),
         Section("shortfalls", "Results not clearly better", "", (short,) if short else ()),
         Section("ablations", "One setting at a time", _ABLATIONS, ablations),
@@ -154,7 +154,16 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
     splits = ", ".join(dict.fromkeys(split_of(base_scores(run.scores)) for run in runs))
     seeded = f"seeds {', '.join(seeds)}" if seeds else ""
     facts = (f"{len(runs)} runs", f"{groups} settings", seeded, f"measured on the {splits} split")
-    return Page("study", name, tuple(fact for fact in facts if fact), study_headlines(parts), sections)
+    return Page(
+        "study",
+        name,
+        tuple(fact for fact in facts if fact),
+        study_headlines(parts),
+        sections,
+        answer=study_answer(parts),
+        picture=first,
+        command="molyneux sweep STUDY.yaml",
+    )
 
 
 def _parts(runs: Sequence[StudyRun]) -> list[StudyPart]:
@@ -180,8 +189,12 @@ def _curves(part: StudyPart) -> list[Drawings]:
     return [Drawings(part.title, tuple(panels), _CURVE_KEYS)] if panels else []
 
 
-def _results(part: StudyPart, table: Table) -> Section:
+def _results(part: StudyPart, table: Table, first: Drawings | None) -> Section:
+    """The main table, and the drawings but for the one that stands at the top of the page."""
     drawings = strict_drawings(part)
+    if drawings and first:
+        panels = tuple(panel for panel in drawings.panels if panel.name != first.panels[0].name)
+        drawings = replace(drawings, panels=panels) if panels else None
     return Section(part.identifier("results"), part.title or "Results", "", (table, drawings) if drawings else (table,))
 
 
@@ -239,110 +252,6 @@ def _spread(part: StudyPart) -> Table:
     return seeds_table(part.identifier("seeds"), part.titled("mean and spread"), part, part.main)
 
 
-@dataclass(frozen=True)
-class Finding:
-    """The best groups of a part in one direction.
-
-    Args:
-        about: part and direction.
-        best: labels of the groups with the highest mean, as it is written.
-        close: labels of the groups whose means are lower but not apart from it.
-        over: strict coherence of the first of the best groups over its seeds.
-        part: the part.
-    """
-
-    about: str
-    best: tuple[str, ...]
-    close: tuple[str, ...]
-    over: OverSeeds
-    part: StudyPart
-
-
-def study_headlines(parts: Sequence[StudyPart]) -> tuple[Headline, ...]:
-    """One headline for each part and direction of strict coherence."""
-    return tuple(map(_headline, findings(parts)))
-
-
-def _headline(item: Finding) -> Headline:
-    note = "" if wording.is_joint(item.over.first.about) else train_overlap_of(item.part.scores)
-    return Headline(item.about, f"{item.over.written} %", _sentence(item), _strip(item.over), note)
-
-
-def findings_table(parts: Sequence[StudyPart]) -> Table:
-    """The headlines as a table: the best groups for each part and direction, beside the best published number and chance."""
-    rows = [
-        (
-            Entry(item.about),
-            entry_of(item.over, item.part.published),
-            Entry(", ".join(item.best)),
-            Entry(", ".join(item.close), tone="muted") if item.close else DASH,
-            Entry(_published_text(item) or MISSING, tone="muted"),
-            reference_entry(item.over.first, item.over.chance),
-        )
-        for item in findings(parts)
-    ]
-    heads = ("", "strict, %", "of", "not apart from it", "best published", "guessing")
-    columns = tuple(Column(head, "right" if head in ("strict, %", "guessing") else "left") for head in heads)
-    notes = (*marks_used(rows), OVER_SEEDS)
-    return Table("findings", "Strict coherence of the best models", columns, tuple(rows), notes)
-
-
-def findings(parts: Sequence[StudyPart]) -> tuple[Finding, ...]:
-    """The best groups for each part and direction of strict coherence; none of what an earlier, unnamed reader read."""
-    found = [_finding(part, key) for part in parts for key in part.strict]
-    return tuple(finding for finding in found if finding is not None)
-
-
-def _finding(part: StudyPart, key: Key) -> Finding | None:
-    column = part.column(key)
-    top = best_of(column)
-    if not top or read_earlier(top[0].first):
-        return None
-    names = {id(cell): part.label(group) for group, cell in zip(part.groups, column, strict=True)}
-    best = tuple(names[id(cell)] for cell in top if cell.written == top[0].written)
-    close = tuple(names[id(cell)] for cell in top if cell.written != top[0].written)
-    direction = wording.direction(top[0].first)
-    return Finding(part.titled(direction) if part.title else direction, best, close, top[0], part)
-
-
-def _sentence(finding: Finding) -> str:
-    over, count, guessed = finding.over, len(finding.over.values), finding.over.score.is_guessed
-    seeds = f"{count} seed{'s' if count > 1 else ''}"
-    interval = f" ({write_interval(over.interval, over.decimals)} over {seeds})" if over.interval else ""
-    *others, last = finding.best
-    names = f"{', '.join(others)} and {last}" if others else last
-    if others:
-        claim = f"{names} are equal with"
-    elif finding.close:
-        claim = f"{names} has the highest mean,"
-    else:
-        claim = f"{names} with" if len(finding.part.groups) == 1 else f"{'Highest' if guessed else 'Best'} is {names} with"
-    parts = [f"{claim} {over.written} %{interval}"]
-    parts += [f"not apart from it: {', '.join(finding.close)}"] if finding.close else []
-    parts += ["this is not above guessing"] if guessed else []
-    parts += ["this is not above the mean view"] if over.score.is_mean_view and not guessed else []
-    if over.chance is not None:
-        parts.append(f"guessing gives {write(over.chance, over.decimals)} %")
-    limit = best_figure(finding.part.published, over.first)
-    if limit is not None:
-        verdict = {True: "intervals apart", False: "which is better", None: "intervals not apart"}[above(over, limit)]
-        parts.append(f"the best published number is {_published_text(finding)}, {verdict}")
-    return "; ".join(parts) + "."
-
-
-def _published_text(finding: Finding) -> str:
-    """The best published number and whose it is; empty where there is none."""
-    figure = finding.part.published.best(finding.over.first) if finding.part.published else None
-    return f"{figure[1].text} % ({figure[0]})" if figure else ""
-
-
-def _strip(over: OverSeeds) -> Strip | None:
-    low, high = over.first.bounds
-    if low is None or high is None or over.mean is None:
-        return None
-    return Strip(over.mean, low, high, over.interval, over.chance, ceiling(over.controls))
-
-
 def shortfall_table(parts: Sequence[StudyPart]) -> Table | None:
     """Every group and direction whose strict coherence is not clearly above chance and the best published number."""
     rows = [row for part in parts for key in part.strict for row in _shortfall_rows(part, key)]
@@ -380,17 +289,26 @@ def _reason(part: StudyPart, over: OverSeeds) -> str:
 
 
 def strict_drawings(part: StudyPart) -> Drawings | None:
-    """One panel per direction; None where strict coherence was not measured."""
-    panels = [_panel(part, key) for key in part.strict]
-    keys = _KEYS if part.published else tuple(key for key in _KEYS if key[0] != "ring")
-    return Drawings("", tuple(panels), keys) if panels else None
+    """One panel per direction of strict coherence; without it, one of the score that stands for the part; None without values."""
+    keys = part.strict or part.leading
+    shown = [key for key in keys if any((over := group.over(key)) and over.values for group in part.groups)]
+    panels, left = [_panel(part, key) for key in shown], set[str]()
+    overs = [over_seeds([score for group in part.groups for score in group.scores(key)]) for key in shown]
+    left |= {"ring"} if not part.published or not part.strict else set()
+    left |= {"chance"} if all(over.chance is None for over in overs) else set()
+    left |= {"ceiling"} if all(ceiling(over.controls) is None for over in overs) else set()
+    return Drawings("", tuple(panels), tuple(key for key in _KEYS if key[0] not in left)) if panels else None
 
 
 def _panel(part: StudyPart, key: Key) -> Panel:
     over = over_seeds([score for group in part.groups for score in group.scores(key)])
-    direction, scale = wording.direction(over.first), Scale(0.0, 100.0, over.chance, ceiling(over.controls))
+    low, high = over.first.bounds
     rows = [_dot_row(part, group, own) for group in part.groups if (own := group.over(key)) is not None]
-    return dot_panel(part.identifier("strict", direction), f"{direction}, Strict, %", rows, scale)
+    ends = [end for row in rows for end in (*row.values, *(row.interval or ())) if end is not None]
+    scale = Scale(min(ends) if low is None else low, max(ends) if high is None else high, over.chance, ceiling(over.controls))
+    subject = wording.direction(over.first) if key in part.strict else wording.subject(over.first)
+    name = part.identifier("strict", subject) if key in part.strict else part.identifier("leading", key[0], subject)
+    return dot_panel(name, f"{subject}, {wording.measure(over.first)}", rows, scale)
 
 
 def _dot_row(part: StudyPart, group: SeedGroup, over: OverSeeds) -> DotRow:
