@@ -149,6 +149,34 @@ def test_readers_say_what_they_see(capsys):
     assert values["shape"] is None
 
 
+def test_the_world_of_a_model_reads(capsys):
+    assert main(["read", "gebid-level5", CAPTION]) == 0
+    assert "CaptionReader (exact): size large, colour red, shape circle" in capsys.readouterr().out
+    assert main(["read", "shapeworld-quantifiers", "Most ellipses are blue"]) == 0
+    assert "is read as 'most ellipses are blue .'" in capsys.readouterr().out
+    assert main(["read", "gebid-level5", CAPTION, "--level", "5"]) == 2
+    assert "it knows its own" in capsys.readouterr().err
+    assert main(["read", "gebid-level4", CAPTION]) == 2
+    assert 'did you mean "gebid-level5"?' in capsys.readouterr().err
+
+
+def test_a_world_of_several_kinds_reads_a_sentence_of_any(capsys):
+    assert main(["read", "ShapeWorld", "most ellipses are blue"]) == 0
+    said = capsys.readouterr().out
+    assert "symbol bare-most" in said
+    assert "read as a sentence of --kind quantification, which is not the usual one of ShapeWorld" in said
+    assert main(["read", "ShapeWorld", "a blue circle"]) == 0
+    assert "--kind" not in capsys.readouterr().out
+
+
+def test_agreement_is_not_told_of_a_picture_or_a_sentence_alone(capsys):
+    words = ["predict", "shapeworld-quantifiers", "--image", "docs/assets/generated/scene.png"]
+    assert main([*words, "--text", "most ellipses are blue"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("image + meaning: agreement: agree 100.0 %")
+    assert "alone" not in said
+
+
 def test_pictures_are_shown_in_a_terminal_and_in_nothing_else(capfd):
     """Half blocks in a terminal that has no protocol for pictures."""
     child, terminal = pty.fork()

@@ -181,6 +181,23 @@ def test_a_stored_class_of_somebody_else_is_not_imported_unless_trusted(
     assert sys.path == path
 
 
+@pytest.mark.parametrize("setting", ["mlflow", "wandb"])
+def test_a_training_of_a_stored_run_logs_nowhere_else_unless_trusted(pair: dict[str, Path], setting: str, tmp_path: Path) -> None:
+    """The address of a tracking server in the settings of a stranger gets what is trained, and from where."""
+    copy = forged(
+        Path(shutil.copytree(pair["a"], tmp_path / "copy")), lambda tree: tree["learn"].update({setting: str(tmp_path / "log")})
+    )
+    for part in ("model", "measure", "report"):
+        shutil.rmtree(copy / part)
+    with pytest.raises(
+        ConfigError, match=rf"learn\.{setting}: expected a stored run that logs into its own folder, got .*--trust"
+    ):
+        run_experiment(open_experiment(copy), copy, steps=("learn",))
+    assert not (tmp_path / "log").exists()
+    assert not (copy / "model" / "stage.json").exists()
+    assert open_experiment(copy, trust=True).trusted
+
+
 def test_a_name_that_only_begins_like_the_package_is_foreign(evil: Path) -> None:
     Path("molyneux_extra.py").write_text("raise SystemExit(7)\n")
     with pytest.raises(ConfigError, match="SystemExit"):

@@ -42,8 +42,10 @@ def add_predict(parser: argparse.ArgumentParser) -> None:
 
 def add_read(parser: argparse.ArgumentParser) -> None:
     """The options of `molyneux read`."""
-    parser.epilog = "Settings of the world are given by their names, such as --level 5."
-    completed(parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds"), worlds_starting)
+    parser.epilog = "Settings of a world are given by their names, such as --level 5; a model knows those of its world."
+    world = "name of a world, as in molyneux list worlds; or a trained model, its name or folder, whose world reads"
+    completed(parser.add_argument("world", metavar="WORLD|MODEL", help=world), read_starting)
+    add_trust(parser)
     parser.add_argument("view", metavar="FILE|TEXT", help="file of a picture or a sound, or a caption")
     parser.add_argument("--modality", metavar="MODALITY", help="what it is a view of (default: the one that fits)")
 
@@ -55,6 +57,11 @@ def add_push(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("address", metavar="ADDRESS", help="hf://user/name")
     private = "make a repository that only its owner can read (default: all can, unless the organisation has it otherwise)"
     parser.add_argument("--private", action="store_true", help=private)
+
+
+def read_starting(prefix: str, **_: object) -> Iterable[str]:
+    """Worlds, and models that come with the package, for a shell."""
+    return [*worlds_starting(prefix), *models_starting(prefix)]
 
 
 def models_starting(prefix: str, **_: object) -> Iterable[str]:

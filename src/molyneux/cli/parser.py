@@ -308,6 +308,8 @@ class _Parser(argparse.ArgumentParser):
         """Offer the nearest choice for one that does not exist."""
         choices = [str(choice) for choice in action.choices or ()]
         if choices and str(value) not in choices:
+            if action.dest == "kind" and (kind := _kind_of(str(value))):
+                raise argparse.ArgumentError(action, f"{value!r} is one of the {kind}: molyneux list {kind} {value}")
             close = difflib.get_close_matches(str(value).lower(), choices, n=1)
             offer = f'did you mean "{close[0]}"?' if close else f"choose from {', '.join(choices)}"
             raise argparse.ArgumentError(action, f"invalid choice: {value!r}; {offer}")
@@ -315,6 +317,16 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End with status 2."""
         self.exit(2, f"molyneux: {message}{'' if message.endswith('?') else ';'} see {self.prog} --help\n")
+
+
+def _kind_of(name: str) -> str:
+    """The kind of things that a name is of, for who left it out of `molyneux list KIND NAME`; empty for another word."""
+    from molyneux.cli import index
+    from molyneux.run.trained.shipped import shipped_names
+
+    if name in shipped_names():
+        return "pretrained"
+    return next((kind for kind in index.FAMILIES if index.find_class(kind, name) is not None), "")
 
 
 def _split(argv: Sequence[str], parser: argparse.ArgumentParser) -> tuple[list[str], list[tuple[str, str]]]:

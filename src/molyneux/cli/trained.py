@@ -5,16 +5,17 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import molyneux.run as runs
 from molyneux.cli.names import values
 from molyneux.cli.parser import Arguments, answering, complain, say, say_json
-from molyneux.core.errors import ConfigError
+from molyneux.core.errors import ConfigError, MolyneuxError, nearest
 
 if TYPE_CHECKING:
-    from molyneux.run import Generated, Predicted, TrainedModel
+    from molyneux.run import Generated, Predicted, ReadValue, TrainedModel
 
 _MOST_DRAWN, _MOST_SHOWN = 64, 200
 """Pictures in the terminal; samples that are told, and read."""
@@ -73,17 +74,64 @@ def predict(arguments: Arguments) -> int:
 
 
 def read(arguments: Arguments) -> int:
-    """`molyneux read WORLD FILE`: what the readers of a world read in a picture, a caption or a sound."""
-    from molyneux.cli.worlds import find_world
-
-    options = arguments.options
-    found = runs.read_value(find_world(options.world, dict(values(arguments))), options.view, modality=options.modality or "")
+    """`molyneux read WORLD|MODEL FILE`: what the readers of a world read in a picture, a caption or a sound."""
+    found = _read(arguments)
     if arguments.json:
         say_json(found.to_json())
         return 0
     for line in found.lines():
         say(line)
     return 0
+
+
+def _read(arguments: Arguments) -> ReadValue:
+    """What the world of a name, or that of a model, reads."""
+    from molyneux.cli import index
+    from molyneux.cli.worlds import find_world
+
+    options, settings = arguments.options, dict(values(arguments))
+    modality = options.modality or ""
+    entry = index.find_class("worlds", options.world.partition("-v")[0])
+    if entry is None and _is_model(options.world):
+        if settings:
+            raise ConfigError(f"expected no settings of a world beside a model, got --{next(iter(settings))}: it knows its own")
+        return runs.open_model(options.world, trust=options.trust).read_value(options.view, modality=modality)
+    if entry is None and "." not in options.world:
+        known = [*index.world_names(), *runs.shipped_names()]
+        raise ConfigError(f"expected a world or a trained model, got {options.world!r}; {nearest(options.world, known)}")
+    if entry is None or "kind" in settings or "kind" not in entry.settings:
+        return runs.read_value(find_world(options.world, settings), options.view, modality=modality)
+    return _of_any_kind(options.world, settings, options.view, modality)
+
+
+def _is_model(name: str) -> bool:
+    """Whether a word names a trained model: one of the package, an address, or a folder."""
+    return name in runs.shipped_names() or name.startswith("hf://") or Path(name).exists()
+
+
+def _of_any_kind(name: str, settings: Mapping[str, Any], view: str, modality: str) -> ReadValue:
+    """What a world that has several kinds of captions reads: its usual kind, or the first other one that reads all of it."""
+    from molyneux.cli.worlds import find_world
+    from molyneux.core.config import arguments as constructor
+
+    world = find_world(name, settings)
+    kinds = [part for item in get_args(constructor(type(world))["kind"].kind) for part in get_args(item) if isinstance(part, str)]
+    failure: MolyneuxError | None = None
+    found: ReadValue | None = None
+    for kind in ("", *kinds):
+        try:
+            read = runs.read_value(find_world(name, {**settings, "kind": kind} if kind else settings), view, modality=modality)
+        except MolyneuxError as error:
+            failure = failure or error
+            continue
+        if not any(value is None for part in read.readings for value in part.values.values()):
+            note = f"read as a sentence of --kind {kind}, which is not the usual one of {name}" if kind else ""
+            return replace(read, notes=(*read.notes, note)) if note else read
+        found = found or read
+    if found is not None:
+        return found
+    assert failure is not None
+    raise failure
 
 
 def _given(arguments: Arguments) -> dict[str, Any]:

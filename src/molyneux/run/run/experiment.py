@@ -57,6 +57,7 @@ class Experiment:
     Attributes:
         resolved: all settings with their defaults filled in, as plain data.
         parent: the folder of the run that the training starts from, where it was named; it is no part of what an experiment is.
+        trusted: whether its settings may reach out of its folder; those of a stored run only where that was said.
     """
 
     name: str = "experiment"
@@ -67,6 +68,7 @@ class Experiment:
     report: ReportSettings = field(default_factory=ReportSettings)
     resolved: Mapping[str, Any] = field(default_factory=dict, init=False, repr=False)
     parent: Path | None = field(default=None, init=False, repr=False)
+    trusted: bool = field(default=True, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         word = self.name.strip("-_.") and len(self.name) <= 100

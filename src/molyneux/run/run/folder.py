@@ -98,7 +98,8 @@ def open_experiment(path: Path | str, *, trust: bool = False) -> Experiment:
 
     Args:
         path: the folder.
-        trust: whether classes that are not of this package are imported, which runs their code.
+        trust: whether classes that are not of this package are imported, which runs their code, and whether a training may write
+            its log outside of the folder, as settings of `mlflow` and `wandb` do.
 
     Raises:
         StoreError: it is no folder of a run, or one of the scores of a model from outside. CorruptFileError: `config.yaml` is
@@ -107,7 +108,9 @@ def open_experiment(path: Path | str, *, trust: bool = False) -> Experiment:
     path = given_folder(path, RUN_FOLDER)
     require_trained_here(path)
     with package_alone(trust=trust):
-        return parse_experiment(stored_settings(path))
+        experiment = parse_experiment(stored_settings(path))
+    object.__setattr__(experiment, "trusted", trust)
+    return experiment
 
 
 def default_folder(experiment: Experiment) -> Path:

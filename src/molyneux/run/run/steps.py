@@ -177,6 +177,7 @@ def learn(run: Run) -> None:
     if run.done(stage, "learn"):
         return
     _require(run.folder.samples, "learn", "data")
+    _require_own_logs(experiment)
     train, validation = run.source("train"), run.source("validation")
     model = make_model(experiment.learn, train.spec, experiment.seed)
     if isinstance(parent := experiment.learn.start_from, Parent):
@@ -197,6 +198,21 @@ def learn(run: Run) -> None:
         **({"parent": asdict(parent)} if isinstance(parent, Parent) else {}),
     }
     stage.finish({**details, "machine": machine()})
+
+
+def _require_own_logs(experiment: Experiment) -> None:
+    """Refuse a stored run whose training would write its log elsewhere than in its folder: it may be a stranger's.
+
+    Raises:
+        ConfigError: names the setting.
+    """
+    training = experiment.learn.training
+    for name, value in {"mlflow": training.mlflow, "wandb": training.wandb}.items():
+        if not experiment.trusted and value and not (name == "mlflow" and value is True):
+            raise ConfigError(
+                f"learn.{name}: expected a stored run that logs into its own folder, got {value!r}, as whoever made it set it: "
+                "say --trust (trust=True) if you trust them, or run its config.yaml with another setting"
+            )
 
 
 def measure(run: Run) -> None:

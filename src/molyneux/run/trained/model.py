@@ -37,7 +37,7 @@ from molyneux.run.trained.generated import Generated, Origin
 from molyneux.run.trained.given import MOST, Given, GivenInput, GivenViews, given_modality, given_views
 from molyneux.run.trained.noise import FEW_ROWS, RowNoise, by_rows
 from molyneux.run.trained.predicted import Predicted, answer
-from molyneux.run.trained.readers import Readings, first_readers, model_readers, read_views
+from molyneux.run.trained.readers import Readings, ReadValue, first_readers, model_readers, read_value, read_views
 
 
 class UnreadTextWarning(UserWarning):
@@ -197,6 +197,17 @@ class TrainedModel:
             raise ConfigError(f"expected at least one of the modalities {', '.join(self.modalities)}, got none")
         batch = Given.drawn(self.spec, items, 1, 0).batch
         return read_views(first_readers(self.readers) if first else self.readers, self.spec, batch.views)
+
+    def read_value(self, value: Any, *, modality: str = "") -> ReadValue:
+        """What the readers of the model's world read in a picture, a sound or a caption; see `run.read_value`.
+
+        Raises:
+            ConfigError: the model has no world, or one without such a reader. DataError: a value that is no view.
+        """
+        dataset = self.dataset()
+        if dataset is None:
+            raise ConfigError(f"expected a model with a world that has readers, got {self.name}, whose data set is not here")
+        return read_value(dataset, value, modality=modality)
 
     def predict(
         self, *, apart: bool = False, raw: bool = False, inputs: Mapping[str, Any] | None = None, **views: Any

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from molyneux.core import (
     ConfigError,
+    ConvertedViews,
     DataError,
     Dataset,
     Modality,
@@ -173,24 +174,25 @@ def read_value(dataset: Dataset, value: Any, *, modality: str = "") -> ReadValue
     spec = dataset.spec
     found = spec.modality(modality) if modality else _fitting(spec, value)
     readers = model_readers(spec, dataset.name, dataset, {}).get(found.name, ())
-    if not readers:
+    if not readers and not (isinstance(dataset, Understands) and found.kind == "text"):
         raise ConfigError(f"{dataset.name} has no reader of {found.name}: train a judge with molyneux judge")
-    text, notes = value, list[str]()
+    text, notes, spelt = value, list[str](), dict[str, ConvertedViews]()
     if isinstance(dataset, Understands) and found.kind == "text" and isinstance(value, str):
         said = dataset.understand(value)
         notes += [said.explained()] if not said.consistent else []
         if said.complete:
             text = said.caption(np.random.default_rng(0)).text
+            spelt = dict(dataset.views_of_caption(text))
             notes += [f"{value!r} is read as {text!r}"] if text != value else []
         elif said.consistent and said.values:
             named = ", ".join(f"{name} {part}" for name, part in said.values.items())
             notes.append(f"{value!r} names {named}, and leaves {', '.join(said.open)} open")
     try:
-        made = views_of(found, text)
+        made = spelt.get(found.name) or views_of(found, text)
     except DataError as error:
         raise DataError("; ".join([*notes, str(error)])) from error
     readings = read_views({found.name: readers}, spec, {found.name: made.view})[0]
-    return ReadValue(found.name, readings[found.name], (*notes, *made.notes))
+    return ReadValue(found.name, readings.get(found.name, ()), (*notes, *made.notes))
 
 
 def _fitting(spec: Spec, value: Any) -> Modality:
