@@ -116,18 +116,20 @@ def _configs(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _pretrained() -> Iterator[tuple[str, str]]:
-    """The trained models that come with the package, and what each is."""
+    """The trained models that come with the package, and what each is; then the judges, which `open_judge` opens."""
     from molyneux.run.trained.shipped import shipped_names, shipped_summary
 
     for name in shipped_names():
         yield name, shipped_summary(name)
+    for name, summary in _judges():
+        yield name, f"Judge. {summary}"
 
 
 def _card(name: str) -> str:
-    """The card of a trained model that comes with the package."""
-    from molyneux.run.trained.shipped import shipped_card
+    """The card of a trained model that comes with the package; what a judge reads, and how well."""
+    from molyneux.run.trained.shipped import shipped_card, shipped_names
 
-    return shipped_card(name)
+    return shipped_card(name) if name in shipped_names() else dict(_pretrained())[name]
 
 
 def _judges() -> Iterator[tuple[str, str]]:

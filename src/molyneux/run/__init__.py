@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from molyneux.run.studies.sweep import SweepOutcome, run_study
     from molyneux.run.trained.generated import Generated, Origin
     from molyneux.run.trained.given import GivenInput
+    from molyneux.run.trained.judges import TrainedJudge, open_judge
     from molyneux.run.trained.model import TrainedModel, UnreadTextWarning
     from molyneux.run.trained.opened import open_model
     from molyneux.run.trained.pictures import picture_sheet
@@ -69,6 +70,7 @@ __all__ = [
     "Study",
     "SweepOutcome",
     "SweepProgress",
+    "TrainedJudge",
     "TrainedModel",
     "UnreadTextWarning",
     "ViewReading",
@@ -92,6 +94,7 @@ __all__ = [
     "measure_model",
     "open_evaluation",
     "open_experiment",
+    "open_judge",
     "open_model",
     "opened_export",
     "parse_experiment",

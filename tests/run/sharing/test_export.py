@@ -92,7 +92,11 @@ def test_what_is_in_an_export(shared: Path) -> None:
     assert "`MVAE` on `toy-v1`" in card
     assert "## What it does" in card
     assert "chance" in card
-    assert "molyneux measure" in card
+    assert f'molyneux.open_model("{shared.name}")' in card
+    assert "molyneux run config.yaml --continue-from ." in card
+    assert "PATH/TO" not in card
+    places = [card.index(f"## {part}") for part in ("What it does", "Licence", "Use", "Files", "Training data", "Scores")]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "model/weights.safetensors", "toy.py", "export.json", "measure/scores.jsonl"])

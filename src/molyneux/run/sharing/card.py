@@ -9,7 +9,12 @@ from molyneux.core import Score, Spec
 from molyneux.core.config import dump_document
 from molyneux.version import __version__
 
-_MOST_SCORES, _MOST_LIMITS = 60, 12
+_MOST_SCORES, _MOST_LIMITS = 60, 8
+_PARTS = ("breakdown", "contrasts", "samplers", "systematicity")
+"""Families of scores of parts of the samples, and of priors, whose guessing is told in other words or of the whole."""
+
+_SURE = 99.0
+"""Percent right from which on a direction is not told as a limit."""
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10_000_000, "1M<n<10M"))
 """The words for numbers of samples that hubs have."""
 
@@ -27,6 +32,8 @@ def model_card(
     *,
     licence: str,
     details: Mapping[str, Any],
+    spec: Spec,
+    name: str,
     about: str = "",
 ) -> str:
     """The card of a trained model, as Markdown.
@@ -38,6 +45,8 @@ def model_card(
         licence: an SPDX identifier; empty where none is stated.
         details: of its training: `parameters`, `epochs`, `steps`, `seconds` and `machine`, and `parent` where it started from
             another run.
+        spec: of its samples.
+        name: of the folder of the export, by which it is opened.
         about: what the model is, in a sentence.
     """
     from molyneux.report.tables import base_scores, score_table, to_markdown
@@ -67,16 +76,16 @@ def model_card(
         about,
         f"`{model}` on `{world}`, trained with Molyneux {__version__}: {numbers}, seed {settings['seed']}"
         f"{_took(details)}.{_parent(details)}",
-        _findings(scores),
+        _findings(scores, spec),
+        _limits(scores, spec),
+        "## What is not included\n\n" + "\n".join(f"- {note}" for note in notes) if notes else "",
+        f"## Licence\n\n{_licence(licence)}",
+        _loading(spec, name, generates=_generates(scores)),
+        _contents(details),
         f"## Training data\n\n`{world}`:\n\n```yml\n{dump_document({'data': data}).strip()}\n```",
         f"## Scores\n\nOn the split `{origin.get('split', 'test')}`. Chance is the score of guessing; intervals are 95 %.",
         f"{table.strip()}{left}",
-        _limits(scores),
-        _loading(settings, scores),
-        f"## Licence\n\n{_licence(licence)}",
     ]
-    if notes:
-        parts.insert(-1, "## What is not included\n\n" + "\n".join(f"- {note}" for note in notes))
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
 
@@ -133,45 +142,106 @@ def _took(details: Mapping[str, Any]) -> str:
     return f"; training took {float(seconds) / 60:.0f} minutes{where}{stored}"
 
 
-def _findings(scores: Sequence[Score]) -> str:
+def _findings(scores: Sequence[Score], spec: Spec) -> str:
     """What it does, in sentences."""
     from molyneux.report.headlines import headlines
 
-    found = headlines(scores)
+    found = headlines(scores, spec)
     return "## What it does\n\n" + "\n".join(f"- {item.sentence}" for item in found) if found else ""
 
 
-def _limits(scores: Sequence[Score]) -> str:
-    """What the scores say that it cannot do: those that are not above guessing."""
+def _limits(scores: Sequence[Score], spec: Spec) -> str:
+    """What it cannot do: how often it is wrong, which prior is of no use, and what is no better than guessing."""
+    lines = [*_wrong(scores), *_unusable_priors(scores), *_guessed(scores, spec)]
+    if any(target.task == "agreement" for target in spec.targets):
+        lines.append("Of a picture without a sentence, or the reverse, it says nothing: agreement is of both.")
+    return "## What it cannot do\n\n" + "\n".join(f"- {line}" for line in lines[:_MOST_LIMITS]) if lines else ""
+
+
+def _wrong(scores: Sequence[Score]) -> list[str]:
+    """The directions in which a part of what it makes is wrong, the worst first."""
+    found = [score for score in scores if score.name == "coherence.strict" and (score.value or 100.0) < _SURE]
+    found = [score for score in found if not set(score.about) - {"source", "target"}]
+    lines = []
+    for score in sorted(found, key=lambda score: score.value or 0.0):
+        source, target, wrong = score.about.get("source"), _names(score.about.get("target")), 100 - (score.value or 0.0)
+        if source == "prior":
+            lines.append(f"Drawn from the prior, {target} disagree or are not read {wrong:.1f} % of the time.")
+        else:
+            lines.append(f"Given {_names(source)}, the {target} that it makes is wrong or is not read {wrong:.1f} % of the time.")
+    return lines
+
+
+def _unusable_priors(scores: Sequence[Score]) -> list[str]:
+    """The priors whose samples agree no more often than chance has it."""
+    weak = [score for score in scores if score.name == "samplers.strict" and score.is_guessed]
+    return [
+        f'What is generated with `prior="{score.about["prior"]}"` agrees no more often than chance has it: leave `prior` out.'
+        for score in weak
+        if "prior" in score.about
+    ]
+
+
+def _guessed(scores: Sequence[Score], spec: Spec) -> list[str]:
+    """What is predicted no better than by guessing, from all that is asked for; and metrics of codes that say as little."""
     from molyneux.report import wording
 
+    agreement = {target.name for target in spec.targets if target.task == "agreement"}
     weak = [score for score in scores if score.is_guessed and score.higher_is_better]
-    if not weak:
-        return ""
-    lines = [f"- {wording.subject(score)}: {wording.measure(score)} is not above guessing" for score in weak[:_MOST_LIMITS]]
-    more = [f"- and {len(weak) - _MOST_LIMITS} more scores"] if len(weak) > _MOST_LIMITS else []
-    return "## What it cannot do\n\n" + "\n".join([*lines, *more])
+    weak = [score for score in weak if score.name.partition(".")[0] not in _PARTS]
+    weak = [score for score in weak if score.about.get("target") not in agreement]
+    return [f"{wording.subject(score)}: {wording.measure(score).partition(',')[0]} is not above guessing." for score in weak]
 
 
-def _loading(settings: Mapping[str, Any], scores: Sequence[Score]) -> str:
-    generates = any(score.name.startswith(("coherence.", "reconstruction.", "code_use.")) for score in scores)
-    asks = 'model.generate("image", text="...", count=8).save("made.png")' if generates else "model.predict(image=...)"
+def _names(value: Any) -> str:
+    return value if isinstance(value, str) else " and ".join(map(str, value or ()))
+
+
+def _generates(scores: Sequence[Score]) -> bool:
+    return any(score.name.startswith(("coherence.", "reconstruction.", "code_use.")) for score in scores)
+
+
+def _loading(spec: Spec, name: str, *, generates: bool) -> str:
+    """How it is opened, asked, measured and trained on."""
+    texts = [item.name for item in spec.modalities if item.kind == "text"]
+    others = [item.name for item in spec.modalities if item.kind != "text"]
+    if not generates:
+        given = (f'{item.name}="..."' if item.kind == "text" else f"{item.name}=..." for item in spec.modalities)
+        asks = f"model.predict({', '.join(given)}).probabilities()"
+    elif texts and others:
+        asks = f'model.generate("{others[0]}", {texts[0]}="...", count=8, seed=1)'
+    else:
+        asks = f'model.generate("{spec.names[0]}", count=8, seed=1)'
     return f"""## Use
 
-With Molyneux {__version__} installed, in Python:
+With Molyneux {__version__} installed, in Python, from the folder above this one:
 
     import molyneux
 
-    model = molyneux.open_model("PATH/TO/THIS/FOLDER")
+    model = molyneux.open_model("{name}")
     {asks}
 
-This measures it again and compares the scores with those above; the second command trains it again from the start:
+On the command line, inside of this folder: the first command measures it again and compares the scores with those below, the
+second trains it again from the start, the third trains on from its weights.
 
-    molyneux measure PATH/TO/THIS/FOLDER --again
-    molyneux run PATH/TO/THIS/FOLDER/config.yaml --out again
+    molyneux measure . --again
+    molyneux run config.yaml --out ../again
+    molyneux run config.yaml --continue-from . --out ../further
 
-`config.yaml` holds all settings. Classes that are not of Molyneux are imported, and run their code, only with `--trust`
-(`trust=True`): use it only if you trust who made this folder."""
+Classes that are not of Molyneux are imported, and run their code, only with `--trust` (`trust=True`): use it only if you trust
+who made this folder."""
+
+
+def _contents(details: Mapping[str, Any]) -> str:
+    """What lies in the folder."""
+    return f"""## Files
+
+- `config.yaml`: all settings. `export.json`: checksums of what was exported.
+- `model/`: weights in {details.get("bits", 32)} bits without pickles, the history of the training, and digests of what it
+  learned from, by which a measurement tells what it has seen.
+- `measure/scores.jsonl`: the scores, one a line, with chance, controls, interval and origin.
+
+Samples are not among them, unless they are named below `data` or `files`."""
 
 
 def _parent(details: Mapping[str, Any]) -> str:

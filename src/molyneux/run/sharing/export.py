@@ -27,7 +27,7 @@ from molyneux.core.config import build, class_paths, is_foreign, package_alone
 from molyneux.data import OwnDataset, StoredSource, export_parquet, export_webdataset
 from molyneux.data.dataset import SPLITS
 from molyneux.data.folders import appearing_folder
-from molyneux.learn.files import load_tensors, narrowed, save_tensors
+from molyneux.learn.files import load_spec, load_tensors, narrowed, save_tensors
 from molyneux.learn.judges import file_digest
 from molyneux.run.run.report import read_scores
 from molyneux.run.run.same_samples import require_same_samples
@@ -105,6 +105,8 @@ def export_run(folder: Path | str, out: Path | str, settings: ExportSettings | N
             copied.notes,
             licence=settings.licence,
             details={**_details(folder), "bits": settings.bits},
+            spec=load_spec(folder / "model"),
+            name=out.name,
             about=settings.about,
         )
         store.write_text(part / CARD, card)
