@@ -165,6 +165,9 @@ def test_own_data_know_their_sizes_and_travel_only_when_asked(own: Mapping[str, 
     shutil.rmtree(tmp_path / "my-files")
     with opened_export(tmp_path / "open") as folder:
         assert measure_again(folder, trust=True).changed == ()
+    elsewhere = open_model(tmp_path / "open").dataset()  # its relative paths begin at its folder, wherever the process is
+    assert elsewhere is not None
+    assert elsewhere.source("test", seed=1).spec.names == ("point", "word")
     with pytest.raises(StoreError, match=r"points.npz") as missing:
         measure_again(outcome.folder)
     assert "--include-data" not in str(missing.value)  # a run that is no export has left nothing out

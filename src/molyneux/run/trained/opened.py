@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -25,7 +26,8 @@ def open_model(
 ) -> TrainedModel:
     """A trained model, to generate, predict, encode, decode and score with.
 
-    Nothing but the model is read: no samples, no judges, and no data set until a text is to be understood or a view read.
+    Nothing but the model is read: no samples, no judges, and no data set until a text is to be understood or a view read. Paths
+    of the user's own data begin at the folder of an export, and at the working folder in a run.
 
     Args:
         model: the name of a model that comes with the package (`molyneux list pretrained`), the folder of a run or of an export,
@@ -62,7 +64,8 @@ def _opened(folder: Path, name: str, *, trust: bool) -> TrainedModel:
     exported, judges = store.is_file(folder / "export.json"), experiment.measure.judges
     judges = {name: files.inside(folder, path) if exported else folder / path for name, path in judges.items()}
     own = name or (experiment.name if experiment.name != "experiment" else folder.resolve().name)
-    return TrainedModel(own, module, spec, world, _once(lambda: experiment.data.dataset), judges)
+    place = folder.resolve() if exported else None
+    return TrainedModel(own, module, spec, world, _once(lambda: _placed(experiment.data.dataset, place)), judges)
 
 
 def _of_module(module: nn.Module, data: Dataset | None, name: str) -> TrainedModel:
@@ -71,6 +74,18 @@ def _of_module(module: nn.Module, data: Dataset | None, name: str) -> TrainedMod
         raise SpecError(f"expected a model with the Spec it was built for in `spec`, got a {type(module).__name__} without")
     module.eval()
     return TrainedModel(name or type(module).__name__, module, spec, "" if data is None else data.name, lambda: data)
+
+
+def _placed(dataset: Dataset | None, folder: Path | None) -> Dataset | None:
+    """The user's own data of an export, whose paths begin at its folder wherever the process is when they are read."""
+    if folder is None or dataset is None:
+        return dataset
+    from molyneux.data import OwnDataset  # many files, which a model of a world does without
+
+    if not isinstance(dataset, OwnDataset):
+        return dataset
+    paths = {name: getattr(dataset, name, None) for name in ("path", "root")}
+    return replace(dataset, **{name: folder / path for name, path in paths.items() if isinstance(path, Path)})
 
 
 def _once(make: Callable[[], Dataset | None]) -> Callable[[], Dataset | None]:
