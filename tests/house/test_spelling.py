@@ -32,10 +32,11 @@ PUBLISHED = (
     ),
 )
 """Parts of the titles of papers."""
-LANGUAGE = "src/molyneux/data/worlds/shapeworld/meaning/language/english.py"
-"""Reads captions as people write them."""
+LANGUAGE = ROOT / "src/molyneux/data/worlds/shapeworld/meaning/language"
+WORDS_OF_PEOPLE = {LANGUAGE / name for name in ("english.py", "english_of_people.py", "spelling.py")}
+"""Read captions as people write them."""
 PLACES = [
-    *(path for path in sorted((ROOT / "src").rglob("*.py")) if path != ROOT / LANGUAGE),
+    *(path for path in sorted((ROOT / "src").rglob("*.py")) if path not in WORDS_OF_PEOPLE),
     *sorted((ROOT / "docs").rglob("*.md")),
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
 ]

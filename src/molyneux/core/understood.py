@@ -45,6 +45,7 @@ class Understood:
             resembles, the first possible values where nothing was named. Empty where a language cannot tell.
         problem: why the text is no sentence of a world that has sentences; empty otherwise.
         complete_with: makes the caption, with a generator for what is open; None where there is none.
+        remarks: what was decided where the text may mean several things, a sentence each.
     """
 
     text: str
@@ -55,12 +56,15 @@ class Understood:
     nearest: str = ""
     problem: str = ""
     complete_with: Callable[[np.random.Generator], CompletedCaption] | None = None
+    remarks: tuple[str, ...] = ()
 
     @classmethod
-    def of_caption(cls, text: str, caption: str, values: Mapping[str, str] | None = None) -> Understood:
-        """What a text says that is a caption, but for its spelling."""
+    def of_caption(
+        cls, text: str, caption: str, values: Mapping[str, str] | None = None, *, remarks: tuple[str, ...] = ()
+    ) -> Understood:
+        """What a text says that is a caption, but for its spelling, or means the same as one."""
         completed = CompletedCaption(caption)
-        return cls(text, values or {}, nearest=caption, complete_with=lambda _: completed)
+        return cls(text, values or {}, nearest=caption, complete_with=lambda _: completed, remarks=remarks)
 
     @property
     def consistent(self) -> bool:

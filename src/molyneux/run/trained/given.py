@@ -168,7 +168,16 @@ def _item(modality: Modality, value: Any, world: Dataset | None, *, raw: bool) -
         if made.lengths is not None:
             lengths = torch.zeros(len(listed), dtype=torch.int64)
             lengths[plain] = made.lengths
+    notes = (*notes, *dict.fromkeys(note for found in wordings.values() for note in _reading(found)))
     return GivenViews(modality, listed, view, lengths, wordings, unread, notes, understands)
+
+
+def _reading(found: Understood) -> list[str]:
+    """How a text was read that says more than values of factors, where its words are others than those of its caption."""
+    plain = [re.findall(r"\w+", text.lower()) for text in (found.text, found.nearest)]
+    if found.values or not found.complete or (plain[0] == plain[1] and not found.remarks):
+        return []
+    return ["; ".join([f"{found.text!r} is read as {found.nearest!r}", *found.remarks])]
 
 
 def _require_same(modality: Modality, world: Dataset) -> None:

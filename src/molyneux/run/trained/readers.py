@@ -184,6 +184,7 @@ def read_value(dataset: Dataset, value: Any, *, modality: str = "") -> ReadValue
             text = said.caption(np.random.default_rng(0)).text
             spelt = dict(dataset.views_of_caption(text))
             notes += [f"{value!r} is read as {text!r}"] if text != value else []
+            notes += said.remarks
         elif said.consistent and said.values:
             named = ", ".join(f"{name} {part}" for name, part in said.values.items())
             notes.append(f"{value!r} names {named}, and leaves {', '.join(said.open)} open")

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from molyneux.data.worlds.shapeworld.classification import ShapeClasses
     from molyneux.data.worlds.shapeworld.meaning.dmrs.dmrs import dmrs_of, eds_of, mrs_of, realise_with_ace, tree_of_dmrs
     from molyneux.data.worlds.shapeworld.meaning.language.captions import paraphrase, parse, say
+    from molyneux.data.worlds.shapeworld.meaning.language.people import Interpretation, interpret
     from molyneux.data.worlds.shapeworld.meaning.trees.trees import Tree
     from molyneux.data.worlds.shapeworld.meaning.truth.semantics import Semantics
     from molyneux.data.worlds.shapeworld.scenes.settings import HeldOut, SceneSettings
@@ -18,6 +19,7 @@ __all__ = [
     "CaptionSettings",
     "HeldOut",
     "HeldOutSplits",
+    "Interpretation",
     "PictureSettings",
     "SceneSettings",
     "Semantics",
@@ -26,6 +28,7 @@ __all__ = [
     "Tree",
     "dmrs_of",
     "eds_of",
+    "interpret",
     "mrs_of",
     "paraphrase",
     "parse",

@@ -1,28 +1,23 @@
-"""Sentences of people as captions of a language: in any case, without a full stop, and without "there is"."""
+"""Sentences of people as captions of a world: what they mean, in the words that its captions have."""
 
 from __future__ import annotations
 
-import difflib
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import torch
 
 from molyneux.core import ConvertedViews, DataError, Modality, Understood, views_of
 from molyneux.data.dataset import World
 from molyneux.data.worlds.named_values import nearest_word, require_text
-from molyneux.data.worlds.shapeworld.meaning.grammar.parser import LONGEST
 from molyneux.data.worlds.shapeworld.meaning.language.captions import language_of
-from molyneux.data.worlds.shapeworld.meaning.language.language import Language, words_of
+from molyneux.data.worlds.shapeworld.meaning.language.people import Interpretation, interpret
 from molyneux.data.worlds.shapeworld.meaning.trees.programs import programs_of
+from molyneux.data.worlds.shapeworld.meaning.trees.same import alternatives
 from molyneux.data.worlds.shapeworld.meaning.trees.trees import Tree
 
-_STOP = "."
-_BEGINNINGS = {"english": ("", "there is", "there is a", "there is an")}
-"""By language, what may be missing before a sentence."""
-
-_MISTAKES = 4
-"""Words that are replaced at most to find the nearest sentence."""
+_WORDINGS = 16
+"""Draws of a paraphrase in which the words of a world are looked for."""
 
 
 class LanguageWorld(World):
@@ -35,29 +30,23 @@ class LanguageWorld(World):
     def modality(self, name: str) -> Modality:
         """The modality of a view such as `text` or `meaning`, whether or not samples have it."""
 
-    def understand(self, text: str) -> Understood:
-        """A sentence of a person as a caption: any case, with or without its full stop, and without "there is" in English.
+    @property
+    @abstractmethod
+    def _meanings(self) -> tuple[str, ...]:
+        """The symbols that the meanings of captions have."""
 
+    def understand(self, text: str) -> Understood:
+        """A sentence of a person as a caption; see `interpret`.
+
+        A caption in other letters keeps its words; what says the same otherwise becomes a caption in words of this world.
         Values are not told: a sentence says more than values of factors. Where it is no sentence, `problem` says where it stops
         and what could follow.
         """
-        language, words = language_of(self.language), _plain(require_text(text))
-        if not words:
-            return Understood(text, problem="expected a sentence, got none")
-        attempts = [(*begin.split(), *words, _STOP) for begin in _BEGINNINGS.get(self.language, ("",))]
-        for attempt in attempts:
-            try:
-                language.read(attempt)
-            except DataError:
-                continue
-            return self._within_vocabulary(text, attempt)
-        places = [language.stop(attempt)[0] - len(attempt) for attempt in attempts]
-        best = attempts[places.index(max(places))]
-        try:
-            language.read(best)
-        except DataError as error:
-            return Understood(text, nearest=" ".join(_repaired(language, best)), problem=str(error))
-        raise AssertionError("unreachable")
+        said = interpret(require_text(text), self.language)
+        if said.tree is None:
+            unknown = {word: near for word, near in said.unknown.items() if word}
+            return Understood(text, unknown=unknown, nearest=said.suggestion, problem=said.problem)
+        return self._within_vocabulary(text, said, said.tree)
 
     def views_of_caption(self, caption: str) -> Mapping[str, ConvertedViews]:
         """The views `text` and `meaning` of a caption, as `core.Understands` has them.
@@ -74,49 +63,35 @@ class LanguageWorld(World):
         found["meaning"] = _meaning(modality, tree)
         return found
 
-    def _within_vocabulary(self, text: str, words: Sequence[str]) -> Understood:
-        """A sentence, with the words of which captions of this world have none."""
+    def _within_vocabulary(self, text: str, said: Interpretation, tree: Tree) -> Understood:
+        """The first wording of a meaning in words of this world; what it lacks, where there is none."""
         modality = self.modality("text")
         known = {symbol.lower(): symbol for symbol in modality.symbols}
-        unknown = {}
-        for word in words:
-            if word not in known:
-                unknown[word] = nearest_word(word, known)
-        if unknown:
-            return Understood(text, unknown=unknown)
-        if len(words) > modality.max_length:
-            return Understood(text, problem=f"expected at most {modality.max_length} words, got {len(words)}: shorten it")
-        return Understood.of_caption(text, " ".join(known[word] for word in words))
+        first: list[str] = []
+        fits = False
+        for words in self._wordings(said, tree):
+            first = first or words
+            if all(word.lower() in known for word in words):
+                fits = True
+                if len(words) <= modality.max_length:
+                    return Understood.of_caption(text, " ".join(known[word.lower()] for word in words), remarks=_told(said))
+        if fits:
+            return Understood(text, problem=f"expected at most {modality.max_length} words, got {len(first)}: shorten it")
+        unknown = {word: nearest_word(word, known) for word in first if word.lower() not in known}
+        return Understood(text, unknown=unknown)
+
+    def _wordings(self, said: Interpretation, tree: Tree) -> Iterator[list[str]]:
+        """The wordings of a meaning, first those of the meanings that captions of this world have."""
+        language = language_of(self.language)
+        for one in sorted(alternatives(tree), key=lambda one: not set(one.polish) <= set(self._meanings)):
+            yield said.caption.split() if one == tree else language.say(one)
+            yield from (language.say(one, uniform=number / _WORDINGS) for number in range(_WORDINGS))
+
+
+def _told(said: Interpretation) -> tuple[str, ...]:
+    return (*said.remarks, *(f"it could also mean {caption!r}" for caption in said.others))
 
 
 def _meaning(modality: Modality, tree: Tree) -> ConvertedViews:
     programs = programs_of([tree], modality.max_length)
     return ConvertedViews(torch.from_numpy(programs.astype(modality.dtype)), torch.tensor([tree.size]))
-
-
-def _plain(text: str) -> list[str]:
-    """The words and commas of a text in small letters, without quotation marks and what closes a sentence."""
-    words = [word.strip("!?;:\"'()") for word in words_of(text.lower())]
-    words = [word for word in words if word]
-    while words and words[-1] in (".", ","):
-        words.pop()
-    return words[:LONGEST]
-
-
-def _repaired(language: Language, words: Sequence[str]) -> Sequence[str]:
-    """The nearest sentence in which words that cannot stand in their places are others that can; nothing if there is none."""
-    found = list(words)
-    for _ in range(_MISTAKES):
-        place, expected = language.stop(found)
-        if place >= len(found):
-            return ()
-        close = difflib.get_close_matches(found[place], sorted(expected), n=1, cutoff=0.5)
-        if not close:
-            return ()
-        found[place] = close[0]
-        try:
-            language.read(found)
-        except DataError:
-            continue
-        return found
-    return ()

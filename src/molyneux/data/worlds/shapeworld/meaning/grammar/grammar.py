@@ -13,7 +13,8 @@ the same tree in another category (`:noun`), or words that have no meaning of th
 feature stands for itself, and the name of a feature for any value, the same throughout the rule; a feature that is not named may
 have any value. Features may be parts of a symbol too: `count-{comparator}-{amount}`. Of the rules that fit a tree, the first one
 says it; the others, and those that begin with `~`, are paraphrases, which are read as well. Rules that begin with `?` are for
-reading alone: words of the published captions that this grammar does not say.
+reading alone: words of the published captions that this grammar does not say. Rules that begin with `!` are for sentences of
+people alone, and what they mean may be a template (see `templates`): `!clause <ratio-eq-0(any 0)> = there is no 0:noun[sg]`.
 
 Features have few values, so every rule is a finite number of productions of a context-free grammar, which `Productions` holds.
 """
@@ -29,9 +30,10 @@ from itertools import product
 from typing import NamedTuple
 
 from molyneux.core import ConfigError
+from molyneux.data.worlds.shapeworld.meaning.grammar.templates import names_of
 from molyneux.data.worlds.shapeworld.meaning.trees.trees import SYMBOLS
 
-_HEAD = re.compile(r"(?P<mark>[~?])?(?P<category>\w+)(?:\[(?P<features>[^\]]*)\])?(?: (?P<symbol>\S+))?")
+_HEAD = re.compile(r"(?P<mark>[~?!])?(?P<category>\w+)(?:\[(?P<features>[^\]]*)\])?(?: (?P<symbol><[^>]*>|\S+))?")
 _SLOT = re.compile(r"(?P<argument>\d*):(?P<category>\w+)(?:\[(?P<features>[^\]]*)\])?")
 _PARTS = re.compile(r"\d*:\w+(?:\[[^\]]*\])?|\S+")
 
@@ -58,12 +60,14 @@ class Production(NamedTuple):
         symbol: at the root of the tree; empty for any.
         parts: words and slots in their order.
         preferred: whether it may say a tree when no paraphrase is asked for.
+        template: of its meaning, where that is no symbol and its arguments.
     """
 
     head: int
     symbol: str
     parts: tuple[Part, ...]
     preferred: bool
+    template: str = ""
 
     @property
     def slots(self) -> tuple[Constituent, ...]:
@@ -85,8 +89,7 @@ class _Rule:
     head: _Constituent
     symbol: str
     parts: tuple[str | _Constituent, ...]
-    preferred: bool
-    said: bool
+    mark: str
     text: str
 
 
@@ -118,11 +121,16 @@ class Grammar:
     @cached_property
     def productions(self) -> Productions:
         """The productions that sentences are made with."""
-        return self._made([rule for rule in self._rules if rule.said])
+        return self._made([rule for rule in self._rules if rule.mark in ("", "~")])
 
     @cached_property
     def readable(self) -> Productions:
         """The productions by which sentences are read: those they are made with, and those for reading alone."""
+        return self._made([rule for rule in self._rules if rule.mark != "!"])
+
+    @cached_property
+    def of_people(self) -> Productions:
+        """All productions: those by which captions are read, and those for sentences of people."""
         return self._made(self._rules)
 
     def _made(self, rules: Sequence[_Rule]) -> Productions:
@@ -137,7 +145,7 @@ class Grammar:
             raise ConfigError(f"{self.name}: expected a rule 'category symbol = words and slots', got {line!r}")
         parts = tuple(self._part(part, line) for part in _PARTS.findall(right))
         constituent = self._constituent(head, line, None)
-        return _Rule(constituent, head["symbol"] or "", parts, not head["mark"], head["mark"] != "?", line)
+        return _Rule(constituent, head["symbol"] or "", parts, head["mark"] or "", line)
 
     def _part(self, text: str, line: str) -> str | _Constituent:
         slot = _SLOT.fullmatch(text)
@@ -158,15 +166,17 @@ class Grammar:
         shared = [feature for feature in self._features if feature in named]
         for values in product(*(self._features[feature] for feature in shared)):
             given = dict(zip(shared, values, strict=True))
-            symbol = rule.symbol.format(**given)
-            if symbol and symbol not in SYMBOLS:
+            symbol, template = rule.symbol.format(**given), ""
+            if symbol.startswith("<"):
+                symbol, template = "", symbol[1:-1]
+            if (symbol and symbol not in SYMBOLS) or not names_of(template) <= SYMBOLS.keys():
                 continue
             choices: list[list[Part]] = [
                 [part] if isinstance(part, str) else list(self._slots(part, given, numbers)) for part in rule.parts
             ]
             for head in self._slots(rule.head, given, numbers):
                 for parts in product(*choices):
-                    yield Production(head.nonterminal, symbol, tuple(parts), rule.preferred)
+                    yield Production(head.nonterminal, symbol, tuple(parts), not rule.mark, template)
 
     def _slots(
         self, constituent: _Constituent, given: Mapping[str, str], numbers: dict[tuple[str, tuple[str, ...]], int]

@@ -8,9 +8,8 @@ from functools import cached_property
 
 from molyneux.core import DataError
 from molyneux.data.worlds.shapeworld.meaning.grammar.grammar import Constituent, Part, Production, Productions
+from molyneux.data.worlds.shapeworld.meaning.grammar.templates import REMARK, Polish, fill
 from molyneux.data.worlds.shapeworld.meaning.trees.trees import Tree
-
-Polish = tuple[str, ...]
 
 LONGEST = 150
 """Most words of a sentence that is read; captions have up to about 40, and clauses within clauses take room."""
@@ -52,15 +51,22 @@ class Parser:
         lowered = [word.lower() for word in words]
         if len(lowered) > LONGEST:
             raise DataError(f"expected a sentence of at most {LONGEST} words, got {len(lowered)}: split it into several")
-        reading = _Reading(self, lowered)
-        complete = [polish for end, polish in reading.read(0, 0) if end == len(lowered)]
+        complete, reading = self._complete(lowered)
         if complete:
-            return [Tree.from_polish(polish) for polish in dict.fromkeys(complete)]
+            return [Tree.from_polish(polish) for polish in complete]
         place = reading.farthest
         before = " ".join(_shortened(word) for word in lowered[:place]) or "the beginning"
         word = lowered[place] if place < len(lowered) else ""
         expected, got = _listed(reading.expected, word), repr(_shortened(word)) if word else "nothing"
         raise DataError(f"no sentence of {self.language}: after {before!r}, expected {expected}, got {got}")
+
+    def values(self, words: Sequence[str]) -> list[Polish]:
+        """The values of a sentence: symbols of meaning behind their remarks (see `templates`); none where it is no sentence."""
+        return self._complete([word.lower() for word in words[:LONGEST]])[0]
+
+    def _complete(self, lowered: Sequence[str]) -> tuple[list[Polish], _Reading]:
+        reading = _Reading(self, lowered)
+        return list(dict.fromkeys(polish for end, polish in reading.read(0, 0) if end == len(lowered))), reading
 
     def stop(self, words: Sequence[str]) -> tuple[int, frozenset[str]]:
         """The place up to which words can be the beginning of a sentence, and the words that could stand there."""
@@ -92,11 +98,15 @@ class _Reading:
     def _by(self, made: Production, start: int) -> Iterator[tuple[int, Polish]]:
         """The constituents of a production."""
         for end, filled in self._parts(made.parts, 0, start):
-            if not made.symbol:
-                yield end, next((polish for _, polish in filled if polish), ())
-                continue
-            arguments = sorted((slot.argument, polish) for slot, polish in filled if slot.argument is not None)
-            yield end, (made.symbol, *(name for _, polish in arguments for name in polish))
+            told = tuple(name for slot, polish in filled if slot.argument is None for name in polish if name[0] == REMARK)
+            if made.template or made.symbol:
+                arguments = sorted((slot.argument, polish) for slot, polish in filled if slot.argument is not None)
+                values = [polish for _, polish in arguments]
+                meaning = fill(made.template, values) if made.template else (made.symbol, *(n for value in values for n in value))
+            else:
+                meaning = next((polish for _, polish in filled if polish and polish[-1][0] != REMARK), ())
+                told = () if told == meaning[: len(told)] else told
+            yield end, (*told, *meaning)
 
     def _parts(
         self, parts: tuple[Part, ...], number: int, start: int

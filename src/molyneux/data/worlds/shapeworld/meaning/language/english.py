@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from molyneux.data.worlds.shapeworld.meaning.grammar.grammar import Grammar
+from molyneux.data.worlds.shapeworld.meaning.language.english_of_people import CATEGORIES, rules_of_people
 from molyneux.data.worlds.shapeworld.meaning.language.language import Language
 from molyneux.data.worlds.shapeworld.meaning.trees.trees import COMPARATORS, RATIOS
 from molyneux.data.worlds.shapeworld.scenes.scenes import COLOURS, SHAPES
@@ -315,7 +316,9 @@ def english() -> Language:
     """English captions."""
     texts = (_CONNECTIVES, _EXISTENCE, _VERBS, _RELATIONS, _SELECTORS, _QUANTIFIERS, _COMPARISONS, _PUBLISHED)
     rules = [line for text in texts for line in text.strip().splitlines()]
-    return Language(Grammar("English", features=_FEATURES, categories=_CATEGORIES, rules=[*rules, *_lexicon()]))
+    rules += _lexicon()
+    categories = {**_CATEGORIES, **CATEGORIES}
+    return Language(Grammar("English", features=_FEATURES, categories=categories, rules=[*rules, *rules_of_people(rules)]))
 
 
 def _lexicon() -> Iterator[str]:

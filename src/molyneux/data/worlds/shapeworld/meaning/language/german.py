@@ -103,6 +103,12 @@ joined if = wenn 1:top[final] , 0:inner[final]
 joined iff = genau dann , wenn 0:top[final] , 1:inner[final]
 """
 
+_PEOPLE = """
+!sentence = :clause[inverted] .
+!sentence there-is = 0:indefinite[nom] .
+"""
+"""What people say beside captions: a question, and what is there without a verb."""
+
 _NOUNS = """
 entity[case] = :indefinite[case]
 entity[case] = :definite[case]
@@ -333,7 +339,7 @@ _ENDINGS = {
 @lru_cache(maxsize=1)
 def german() -> Language:
     """German captions."""
-    fixed = [line for text in (_CONNECTIVES, _NOUNS, _VERBS, _WORDS) for line in text.strip().splitlines()]
+    fixed = [line for text in (_CONNECTIVES, _PEOPLE, _NOUNS, _VERBS, _WORDS) for line in text.strip().splitlines()]
     rules = [*fixed, *_clauses(), *_lexicon()]
     return Language(Grammar("German", features=_FEATURES, categories=_CATEGORIES, rules=rules))
 

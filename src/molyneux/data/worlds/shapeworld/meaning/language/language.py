@@ -56,6 +56,11 @@ class Language:
     def _parser(self) -> Parser:
         return Parser(self.name, self.grammar.readable)
 
+    @cached_property
+    def of_people(self) -> Parser:
+        """Reads sentences of people by the rules of captions and those for people."""
+        return Parser(self.name, self.grammar.of_people)
+
     def vocabulary(
         self,
         symbols: Iterable[str] = tuple(SYMBOLS),

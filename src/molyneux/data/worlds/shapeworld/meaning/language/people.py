@@ -1,0 +1,168 @@
+"""Sentences of people as captions: in any case, as questions or headings, with contractions, lists and other words.
+
+>>> said = interpret("Aren't there 2 red squares above a blue circle?")
+>>> said.caption
+'two red squares are above a blue circle .'
+>>> interpret("a square and a circle are red").caption
+'a square is red and a circle is red .'
+>>> interpret("there is a purple square").suggestion
+'there is a magenta square .'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from molyneux.core import DataError
+from molyneux.data.worlds.shapeworld.meaning.grammar.parser import LONGEST
+from molyneux.data.worlds.shapeworld.meaning.grammar.templates import Polish, remarks_of, without_remarks
+from molyneux.data.worlds.shapeworld.meaning.language.captions import language_of
+from molyneux.data.worlds.shapeworld.meaning.language.english_of_people import REMARKS
+from molyneux.data.worlds.shapeworld.meaning.language.language import Language
+from molyneux.data.worlds.shapeworld.meaning.language.spelling import STOP, Word, english_words, plain_words
+from molyneux.data.worlds.shapeworld.meaning.language.suggestions import HINTS, nearest_sentence, nearest_word
+from molyneux.data.worlds.shapeworld.meaning.trees.same import meaning_key, simplified
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import Tree, fits_sort
+
+_ABOUT = {"English": "shapes, such as 'a red square is above a circle'", "German": "Figuren, such as 'ein Quadrat ist rot'"}
+
+_SHOWN = 5
+"""Unknown words that a message names."""
+
+_FEWEST = 3
+"""Words, with the full stop, of the shortest sentence for which a nearest one is looked for, less one."""
+
+
+@dataclass(frozen=True)
+class Interpretation:
+    """What a sentence of a person means, or why it means nothing.
+
+    Args:
+        text: as it was given.
+        tree: its meaning; None where it cannot be read.
+        caption: the caption of that meaning, in words of captions; empty where it cannot be read.
+        remarks: what was decided in reading it, a sentence each, such as what a bare number means.
+        others: captions of further meanings that it could have.
+        problem: where it stops and what could follow; empty where it is read.
+        unknown: by word that no caption has, the nearest that captions have, or nothing.
+        suggestion: the nearest caption of a sentence that cannot be read, if there is one.
+    """
+
+    text: str
+    tree: Tree | None = None
+    caption: str = ""
+    remarks: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    problem: str = ""
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    suggestion: str = ""
+
+    def explained(self) -> str:
+        """In one sentence, how it was read, or why it was not and what to write."""
+        if self.tree is None:
+            words = [f"{word!r} ({near}?)" if near else repr(word) for word, near in [*self.unknown.items()][:_SHOWN]]
+            parts = [f"unknown word{'s' if len(words) > 1 else ''} {', '.join(words)}"] if words else []
+            parts += [self.problem, *([f"the nearest sentence is {self.suggestion!r}"] if self.suggestion else [])]
+            return "; ".join(parts)
+        others = [f"it could also mean {caption!r}" for caption in self.others]
+        return "; ".join([f"read as {self.caption!r}", *self.remarks, *others])
+
+
+def interpret(sentence: str, language: str = "english") -> Interpretation:
+    """What a sentence of a person means; a question is read as what it asks about.
+
+    Args:
+        sentence: in any case, with or without punctuation.
+        language: English or German; German in any case and with any punctuation.
+
+    Raises:
+        DataError: no text. ConfigError: an unknown language.
+    """
+    if not isinstance(sentence, str):
+        raise DataError(f"expected a text, got a {type(sentence).__name__}")
+    spoken = language_of(language)
+    given = english_words(sentence) if language == "english" else _with_umlauts(spoken, plain_words(sentence))
+    words = [word.text for word in given[:LONGEST]]
+    if (len(words) < 2 and STOP in words[:1]) or not words:
+        return Interpretation(sentence, problem="expected a sentence, got none")
+    as_caption = plain_words(sentence) if language == "english" else given
+    for one in ([word.text for word in as_caption], words):
+        try:
+            tree = spoken.read(one)
+        except DataError:
+            continue
+        return Interpretation(sentence, tree, " ".join(one), tuple(_remarks_of_captions(one)))
+    if values := spoken.of_people.values(words):
+        return _interpreted(spoken, sentence, values)
+    return _refused(spoken, sentence, given[:LONGEST])
+
+
+def _remarks_of_captions(words: Sequence[str]) -> list[str]:
+    """What is told of sentences that are captions in other letters, where people may mean something else."""
+    text = " ".join(words)
+    found = ["'not' before a number is read as any other number"] if re.search(r"\bnot (one|two|three|four|five)\b", text) else []
+    return found + ([REMARKS["either"]] if "either" in words and "both ." not in text else [])
+
+
+def _interpreted(language: Language, sentence: str, values: Sequence[Polish]) -> Interpretation:
+    """The reading with the fewest remarks, and others of another meaning."""
+    readings: list[tuple[Tree, tuple[str, ...]]] = []
+    for value in sorted(values, key=lambda value: len(remarks_of(value))):
+        try:
+            readings.append((simplified(Tree.from_polish(without_remarks(value))), remarks_of(value)))
+        except DataError:  # a negation of a negation
+            continue
+    if not readings:
+        return Interpretation(sentence, problem="expected one negation of a word at most")
+    tree, remarks = readings[0]
+    others = {meaning_key(one): one for one, found in reversed(readings) if len(found) == len(remarks)}
+    others.pop(meaning_key(tree))
+    told = tuple(REMARKS[name] for name in remarks if name in REMARKS)
+    captions = tuple(" ".join(language.say(one)) for one in others.values())
+    return Interpretation(sentence, tree, " ".join(language.say(tree)), told, captions[:2])
+
+
+def _refused(language: Language, sentence: str, words: Sequence[Word]) -> Interpretation:
+    """Why words are no sentence, and the nearest one."""
+    texts, parser = [word.text for word in words], language.of_people
+    place, _ = parser.stop(texts)
+    known = [word.lower() for word in parser.productions.words]
+    strange = [word for word in words if word.source and word.text not in known and word.text != STOP]
+    unknown = {word.source: nearest_word(word.text, known) for word in strange}
+    try:
+        parser.read(texts)
+    except DataError as error:
+        problem = str(error).replace("got '.'", "and the sentence ends")
+    if unknown:
+        problem = f"it is read up to {texts[place]!r}" if place else f"it begins with {texts[0][:40]!r}"
+        if not any(unknown.values()) and not HINTS.keys() & unknown.keys():
+            problem += f", and captions are about {_ABOUT[language.name]}"
+    told = {*unknown, *texts[place : place + 1]}
+    hints = dict.fromkeys(HINTS[word] for word in texts if word in HINTS and word in told)
+    suggestion, resembling = "", all(near or word in HINTS for word, near in unknown.items())
+    for value in nearest_sentence(parser, texts)[:1] if resembling and len(texts) > _FEWEST else ():
+        nearest = simplified(Tree.from_polish(without_remarks(value)))
+        suggestion = "" if _says_nothing(nearest) else " ".join(language.say(nearest))
+    return Interpretation(sentence, problem="; ".join([problem, *hints]), unknown=unknown, suggestion=suggestion)
+
+
+def _says_nothing(tree: Tree) -> bool:
+    """Whether a statement says of something that it is a shape."""
+    statement = fits_sort("statement", tree.sort)
+    return statement and bool(tree.children) and (tree.children[-1] == Tree("any") or any(map(_says_nothing, tree.children)))
+
+
+def _with_umlauts(language: Language, words: Sequence[Word]) -> list[Word]:
+    """German words that were written without umlauts, as "gruen" and "weiss", with them."""
+    folded = {_folded(word): word.lower() for word in language.words}
+    known = {word.lower() for word in language.words}
+    return [word if word.text in known else word._replace(text=folded.get(_folded(word.text), word.text)) for word in words]
+
+
+def _folded(word: str) -> str:
+    found = word.lower()
+    for letter, letters in (("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("ß", "ss")):
+        found = found.replace(letter, letters)
+    return found
