@@ -18,6 +18,7 @@ PAGES = sorted(
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"# ([\w-]+\.(?:py|yaml))( \(needs MOLYNEUX_DATA\))?\n")
 SMALL = {
+    "check": [],
     "run": shlex.split("--data.train 200 --data.validation 20 --data.test 24 --learn.steps 4 --learn.batch_size 16 --quiet"),
     "judge": shlex.split("--samples 64 --quiet"),
     "measure": [],

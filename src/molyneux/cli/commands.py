@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import molyneux.run as runs  # its names are imported when they are used: a report needs few of them
 from molyneux.cli.names import values
-from molyneux.cli.parser import Arguments, complain, say, say_json
+from molyneux.cli.parser import Arguments, complain, say, say_json, told_warnings
 from molyneux.cli.progress import AnswerConsole, shown, sweep_shown
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def run(arguments: Arguments) -> int:
     if options.continue_from is not None:
         place: Path = options.continue_from
         settings.append(("learn.start_from", str(place if place.exists() else runs.shipped_folder(str(place)) or place)))
-    experiment = runs.load_experiment(options.config, settings)
+    with told_warnings():
+        experiment = runs.load_experiment(options.config, settings)
     return _run(arguments, experiment, options.out or runs.default_folder(experiment), _ALL)
 
 

@@ -1,4 +1,4 @@
-"""The options of the commands of trained models, and of sharing them."""
+"""The options of the commands of trained models, of sharing them, and of `check`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,17 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     completed(parser.add_argument("model", metavar="MODEL", help=model), models_starting)
     parser.add_argument("--raw", action="store_true", help="take texts as they are, symbol by symbol")
     add_trust(parser)
+
+
+def add_check(parser: argparse.ArgumentParser) -> None:
+    """The options of `molyneux check`."""
+    parser.epilog = (
+        "Without an experiment file, what the columns of a table are is guessed, or said: --labels '[kind]' --tabular '[width]'. "
+        "The exit status is 0 if nothing is wrong, 1 if something is."
+    )
+    data = "an experiment file, a table, a folder of tables or images, or arrays (.npz)"
+    parser.add_argument("data", metavar="DATA", help=data)
+    parser.add_argument("--all", action="store_true", help="every place and note, not the first ones of each kind")
 
 
 def add_generate(parser: argparse.ArgumentParser) -> None:

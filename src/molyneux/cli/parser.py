@@ -12,6 +12,7 @@ import json
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -94,6 +95,16 @@ def say(text: str) -> None:
     _write(visible(text))
 
 
+@contextmanager
+def told_warnings() -> Iterator[None]:
+    """Warnings inside are complaints: sentences without the line of the program that gave them."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for text in dict.fromkeys(str(one.message) for one in found if issubclass(one.category, UserWarning)):
+        complain(f"molyneux: {text}")
+
+
 def say_json(record: Any) -> None:
     """An answer for machines."""
     _write(json.dumps(record, ensure_ascii=False, allow_nan=False))
@@ -162,6 +173,12 @@ def _parser(asked: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.Arg
         return command
 
     _add_run(add("run", "Run an experiment: data, learn, measure, report; goes on where it stopped.", open_settings=True))
+    _add_of_trained(
+        asked,
+        add(
+            "check", "All that is wrong with data in files, with the lines.", open_settings=True, after_stop="nothing was changed"
+        ),
+    )
     _add_data(add("data", "Store samples of a world.", open_settings=True, after_stop="nothing was left behind"))
     _add_export(
         add("export", "Write a trained run, or stored samples, as a folder to share.", after_stop="nothing was left behind")

@@ -56,7 +56,16 @@ if TYPE_CHECKING:
     from molyneux.data.exports import export_hdf5, export_parquet, export_png, export_webdataset
     from molyneux.data.missing import Missing
     from molyneux.data.missing_protocols import MAR, MCAR, MNAR
-    from molyneux.data.own import ArrayDataset, ImageFolder, OwnDataset, TableDataset
+    from molyneux.data.own import (
+        ArrayDataset,
+        DataCheck,
+        DataProblem,
+        ImageFolder,
+        OwnDataset,
+        TableDataset,
+        check_data,
+        guessed_data,
+    )
     from molyneux.data.sentence_files import export_sentences, load_sentences
     from molyneux.data.sources import ArraySource, Lacking, Views, load
     from molyneux.data.stored import StoredSource, store_samples
@@ -126,6 +135,8 @@ __all__ = [
     "CelebA",
     "Clotho",
     "DBpedia",
+    "DataCheck",
+    "DataProblem",
     "Decomposition",
     "FashionMNIST",
     "FigureAttributes",
@@ -183,6 +194,7 @@ __all__ = [
     "YahooAnswers",
     "Ynoc",
     "Yummly",
+    "check_data",
     "contact_sheet",
     "dmrs_of",
     "eds_of",
@@ -192,6 +204,7 @@ __all__ = [
     "export_push",
     "export_sentences",
     "export_webdataset",
+    "guessed_data",
     "ideal_codes",
     "interpret",
     "is_contact_sheet",

@@ -19,7 +19,7 @@ _HEAD = 1 << 20
 _BLOCK = 16 << 20
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _FEED = b"\n"
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def read_delimited(path: Path) -> tuple[pa.Table, str, list[str]]:
@@ -36,7 +36,7 @@ def read_delimited(path: Path) -> tuple[pa.Table, str, list[str]]:
     source: Any = path
     with files.open_plain(path) as stream:
         head = stream.read(_HEAD)
-    if head.startswith(_UTF_16):
+    if head.startswith(UTF_16_MARKS):
         text = _decoded(path)
         head, source = text[:_HEAD], pa.BufferReader(text)
         notes.append(f"{path}: read from UTF-16")
@@ -48,8 +48,8 @@ def read_delimited(path: Path) -> tuple[pa.Table, str, list[str]]:
     skip = 1 if told.startswith(b"sep=") else 0  # a line of spreadsheets that names the separator
     usual = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
     given = told[4:].decode("ascii", "replace") if skip else ""
-    titles = _titles(head, skip)
-    separator = given if given in _SEPARATORS else _separator(titles, usual)
+    titles = title_line(head, skip)
+    separator = given if given in _SEPARATORS else separator_of(titles, usual)
     if separator != usual:
         notes.append(f"{path}: read as separated by {_SEPARATORS[separator]} ({separator!r}), not by {_SEPARATORS[usual]}")
     if isinstance(source, Path):
@@ -87,14 +87,14 @@ def _require_utf8(path: Path) -> None:
             line += block.count(b"\n")
 
 
-def _titles(head: bytes, skip: int) -> str:
+def title_line(head: bytes, skip: int) -> str:
     """The line of titles."""
     lines = head.decode("utf-8-sig", "replace").splitlines()
     filled = [line for line in lines[skip:] if line.strip()]
     return filled[0] if filled else ""
 
 
-def _separator(titles: str, usual: str) -> str:
+def separator_of(titles: str, usual: str) -> str:
     """The separator of titles: the usual one, or where that gives a single title, the one that gives most."""
     counts = {separator: len(next(plain_csv.reader([titles], delimiter=separator), [])) for separator in _SEPARATORS}
     return usual if counts[usual] > 1 else max(counts, key=lambda separator: (counts[separator], separator == usual))
@@ -112,7 +112,10 @@ def _parsed(source: Any, path: Path, separator: str, *, titles: str, skip: int) 
         parse = csv.ParseOptions(
             delimiter=separator, newlines_in_values=True, invalid_row_handler=handler, ignore_empty_lines=several
         )
-        return {"parse_options": parse, "read_options": csv.ReadOptions(skip_rows=skip, use_threads=handler is None)}
+        return {
+            "parse_options": parse,
+            "read_options": csv.ReadOptions(skip_rows=skip, use_threads=handler is None, block_size=_BLOCK),
+        }
 
     def opened() -> Any:
         if not isinstance(source, Path):

@@ -30,6 +30,7 @@ from molyneux.run.run.parent import parent_of, require_start
 from molyneux.run.run.readers import find_features, find_readers
 from molyneux.run.run.samples import Samples, conditions
 from molyneux.run.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
+from molyneux.run.run.settings_paths import paths_beside
 from molyneux.run.run.stored import EXPERIMENT_FILE, given_path, given_settings
 
 if TYPE_CHECKING:
@@ -97,14 +98,14 @@ def load_experiment(path: Path | str, overrides: Sequence[tuple[str, Any]] = ())
     """The experiment of a YAML file, checked as a whole; it is called after the file.
 
     Args:
-        path: the file.
+        path: the file. Relative paths in it begin at its folder; those of overrides, where the program runs.
         overrides: pairs of a dotted path of a setting and its value; the last one counts.
 
     Raises:
         ConfigError: with every problem of the file and the overrides.
     """
     path = given_path(path, EXPERIMENT_FILE)
-    return read_experiment({"name": path.stem, **read_document(path)}, overrides)
+    return read_experiment({"name": path.stem, **paths_beside(read_document(path), path)}, overrides)
 
 
 def read_experiment(
@@ -189,7 +190,7 @@ def judged_data(
         ConfigError: the file cannot be read, its data are settings that cannot be used, or nothing tells their labels.
     """
     path = given_path(path, EXPERIMENT_FILE)
-    tree: dict[str, Any] = read_document(path)
+    tree = paths_beside(read_document(path), path)
     for name, value in overrides:
         tree = override(tree, name, value)
     data = with_sizes(tree).get("data")

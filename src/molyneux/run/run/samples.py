@@ -159,12 +159,24 @@ class Samples:
             except (DataError, StoreError, SpecError) as error:
                 problems.append(f"data: {error}")
         if problems:
+            problems += self._in_files()
             raise ConfigError(list(dict.fromkeys(problems)))
         if any(spec != specs[0] for spec in specs):
             raise ConfigError(
                 f"data.folder: expected samples of one kind in {', '.join(SPLITS)}, got different ones: store them anew"
             )
         return specs[0]
+
+    def _in_files(self) -> list[str]:
+        """All that keeps the user's own files from being used, a sentence for each kind of problem, where it is more than one."""
+        if self.settings.own is None:
+            return []
+        from molyneux.data import check_data  # many files, which a run of a world does without
+
+        found = check_data(self.settings.own)
+        if len(found.errors) < 2:
+            return []
+        return [f"data: {told}" for told in found.summaries(found.errors)]
 
 
 def conditions(

@@ -162,8 +162,11 @@ def make_samples(run: Run) -> None:
             _keep(run, split, source)
     sums = sample_digests(data, run.source)
     recipe = {"checksums": sums, "settings": run.experiment.resolved["data"], "seed": run.experiment.seed}
-    if data.own is not None and data.own.notes:
-        recipe["notes"] = list(data.own.notes)
+    if data.own is not None:
+        from molyneux.data import check_data  # many files, which a run of a world does without
+
+        checked = check_data(data.own)
+        recipe |= {"notes": notes} if (notes := [*data.own.notes, *checked.summaries(checked.warnings)]) else {}
     contact_sheet(run.source("train"), stage.folder / "contact_sheet.png")
     store.write_json(stage.folder / "spec.json", run.source("test").spec.to_json())
     store.write_json(stage.folder / "recipe.json", recipe)
