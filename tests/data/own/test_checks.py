@@ -51,6 +51,17 @@ def test_files_that_are_right_are_clean(tmp_path, form):
     assert "nothing wrong" in check.lines()[0]
 
 
+def test_what_can_be_read_and_measured(tmp_path):
+    path = write(tmp_path / "a.csv", [[*row[:3], f"a {row[2]} thing"] for row in rows_of()])
+    check = check_data(table(path, texts=("note",), targets=("colour",)))
+    assert check.readable == (
+        "note is read exactly (colour): coherence can be measured of it",
+        "tabular is read by a judge alone: train one with molyneux judge to measure coherence",
+        "Targets: colour: prediction and downstream can be measured",
+    )
+    assert "no labels are named" in check_data(table(path, labels=())).readable[0]
+
+
 def test_decimal_commas_are_read_where_they_are_read(tmp_path):
     rows = [[row[0].replace(".", ","), *row[1:]] for row in rows_of()]
     rows = [[row[0], row[1].replace(".", ","), *row[2:]] for row in rows]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from molyneux.core import DataError, MolyneuxError, nearest
+from molyneux.data.dataset import Split
 from molyneux.data.own.arrays import ArrayDataset
 from molyneux.data.own.checks.findings import DataCheck, DataProblem
 from molyneux.data.own.checks.images import content_keys, image_problems, path_problems, surplus_files
@@ -46,7 +47,7 @@ def check_data(data: OwnDataset, *, settings: str = "") -> DataCheck:
             found.append(_as_finding(data, error))
         return DataCheck(str(data.path), tuple(dict.fromkeys(found)), notes=tuple(notes), settings=settings)
     found += _of_labels(data, found)
-    classes = {str(split): _codes(data, split) for split in samples}
+    classes = {split: _codes(data, split) for split in samples}
     return DataCheck(
         str(data.path),
         tuple(dict.fromkeys(found)),
@@ -191,15 +192,18 @@ def _of_labels(data: OwnDataset, found: Sequence[DataProblem]) -> Iterator[DataP
     for label in content.labels:
         if label.factor.name not in columns:
             words = [label.factor.values[code] if code >= 0 else None for code in label.codes.tolist()]
-            name = label.factor.name
-            yield from label_problems(name, words, lambda row, name=name: f"{data.path}, row {row}, label {name!r}", missing=())
+            yield from label_problems(label.factor.name, words, _row_of(data, label.factor.name), missing=())
 
 
-def _codes(data: OwnDataset, split: str) -> np.ndarray:
-    return data._content.codes(data._content.rows[split])  # type: ignore[index]
+def _row_of(data: OwnDataset, name: str) -> Callable[[int], str]:
+    return lambda row: f"{data.path}, row {row}, label {name!r}"
 
 
-def _classes(data: OwnDataset, codes: Mapping[str, np.ndarray]) -> dict[str, dict[str, dict[str, int]]]:
+def _codes(data: OwnDataset, split: Split) -> np.ndarray:
+    return data._content.codes(data._content.rows[split])
+
+
+def _classes(data: OwnDataset, codes: Mapping[Split, np.ndarray]) -> dict[str, dict[str, dict[str, int]]]:
     """By label and value, how many samples each split has."""
     found: dict[str, dict[str, dict[str, int]]] = {}
     for place, factor in enumerate(data.spec.factors):
@@ -219,7 +223,7 @@ def _readable(data: OwnDataset) -> Iterator[str]:
         readers = {}
     for modality in spec.modalities:
         if modality.name in readers:
-            names = ", ".join(factor.name for factor in readers[modality.name].factors)
+            names = ", ".join(readers[modality.name].factors)
             yield f"{modality.name} is read exactly ({names}): coherence can be measured of it"
         elif not spec.factors:
             yield f"{modality.name} cannot be read, for no labels are named: name some in labels to measure coherence and probes"

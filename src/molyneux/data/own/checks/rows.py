@@ -91,8 +91,8 @@ def _delimited(path: Path, rows: CheckedRows) -> tuple[list[str], list[list[str 
     try:
         require_closed(path, separator)
     except DataError as error:
-        line = re.search(r", line (\d+): (.*)", str(error))
-        place, told = (f"{path}, line {line[1]}", line[2]) if line else (str(path), _without(str(error), path))
+        named = re.search(r", line (\d+): (.*)", str(error))
+        place, told = (f"{path}, line {named[1]}", named[2]) if named else (str(path), _without(str(error), path))
         rows.findings.append(DataProblem("a quote that is not closed", True, place, told))
     records = _records(text, separator)
     titles: list[str] = []

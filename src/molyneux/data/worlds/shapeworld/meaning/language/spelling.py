@@ -103,7 +103,10 @@ def _table(text: str) -> Mapping[tuple[str, ...], tuple[str, ...]]:
     return {tuple(one.split()): tuple(meant.split()) for many, meant in pairs for one in many.split(", ")}
 
 
-_MEANT = {**_table(_PHRASES), **{(str(number),): (word,) for number, word in enumerate(_NUMERALS)}}
+_MEANT: dict[tuple[str, ...], tuple[str, ...]] = {
+    **_table(_PHRASES),
+    **{(str(number),): (word,) for number, word in enumerate(_NUMERALS)},
+}
 _LONGEST_PHRASE = max(map(len, _MEANT))
 
 
