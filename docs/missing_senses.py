@@ -73,7 +73,7 @@ def rate_table(study: str, runs: Sequence[StudyRun]) -> str:
             f"There are no records yet: `molyneux sweep configs/studies/{study}.yaml` makes them, and `make tables` the table.\n"
         )
     pictures = [
-        f"![Accuracy of {item.target} against the rate of missing modalities](assets/figures/{item.name}.svg)"
+        f"![Accuracy of {item.target} against the rate of missing modalities](../assets/figures/{item.name}.svg)"
         for item in rate_curves(study, runs)
     ]
     known = rates(runs)

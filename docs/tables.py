@@ -247,7 +247,7 @@ def benchmark(name: str) -> str:
 
 def kinds(_: str) -> str:
     """The kinds of captions of ShapeWorld with an example each, made by the world itself."""
-    return kinds_table("assets/shapeworld")
+    return kinds_table("../assets/shapeworld")
 
 
 def situations(group: str) -> str:

@@ -3,7 +3,7 @@
     python studies/shapeworld_checks.py [--quick] [--part NAME ...] [--seed 1] [--size COUNT] [--sheets FOLDER] [--out FOLDER]
 
 Each part writes a record, `studies/results/shapeworld-checks/NAME.json`, with the machine, the seed, the sizes and the seconds of
-processor time that it took; `docs/tables.py` makes the tables of `docs/studies/shapeworld-checks.md` of them. With `--quick`, all
+processor time that it took; `docs/tables.py` makes the tables of `docs/results/shapeworld-checks.md` of them. With `--quick`, all
 sizes are small: only to see that it runs. `--sheets` writes contact sheets of pictures with their captions instead.
 """
 

@@ -25,7 +25,7 @@ def settings_of(name: str) -> dict[int, dict[str, object]]:
 
 
 def test_the_page_of_digits_compares_gradient_blending_with_late_fusion_of_the_same_optimiser() -> None:
-    page = page_of("studies/av-mnist.md")
+    page = page_of("results/av-mnist.md")
     compared = re.search(r"^\| GradBlend less (\S+) \| ([-\d.]+) \| ([-\d.]+) to ([-\d.]+) \|", page, re.MULTILINE)
     assert compared, "the first comparison of GradBlend"
     other, difference, low, high = compared.groups()
@@ -55,7 +55,7 @@ def test_the_search_of_recipes_gives_every_method_both_optimisers_and_the_same_r
 def test_the_page_of_robustness_has_relative_and_effective_robustness_of_every_method_on_record(
     study: str, baseline: str
 ) -> None:
-    page = page_of("robustness.md")
+    page = page_of("understand/robustness.md")
     names = {run.settings["name"] for run in load_records(ROOT / "studies" / "results" / study)}
     tables = re.findall(rf"<!-- begin: robust-{study}\S* -->(.*?)<!-- end", page, re.DOTALL)
     assert tables
@@ -72,7 +72,7 @@ def test_the_page_of_robustness_has_relative_and_effective_robustness_of_every_m
 
 
 def test_the_page_of_robustness_has_the_aggregate_over_tasks_of_the_published_system() -> None:
-    page = page_of("robustness.md")
+    page = page_of("understand/robustness.md")
     (table,) = re.findall(r"<!-- begin: methods-\S+ -->(.*?)<!-- end", page, re.DOTALL)
     assert re.search(r"^\| \S[^|]* \| -?\d", table, re.MULTILINE)
 

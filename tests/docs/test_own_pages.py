@@ -13,7 +13,9 @@ from molyneux.run.run.report import read_scores
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
-    page for pattern in ("your-own-*.md", "measure-your-*.md", "probe-your-*.md") for page in (ROOT / "docs").glob(pattern)
+    page
+    for pattern in ("your-own-*.md", "measure-your-*.md", "probe-your-*.md")
+    for page in (ROOT / "docs" / "how-to").glob(pattern)
 )
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"# ([\w-]+\.(?:py|yaml))( \(needs MOLYNEUX_DATA\))?\n")
@@ -72,7 +74,7 @@ def test_blocks_run_in_order(
 @pytest.mark.skipif("MOLYNEUX_DATA" not in os.environ, reason="needs MOLYNEUX_DATA")
 def test_digits_of_mnist_with_words_get_a_strict_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The block that makes the data, the file and the two commands of the page, on a part of the samples and with few steps."""
-    text = (ROOT / "docs" / "your-own-data.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "how-to" / "your-own-data.md").read_text(encoding="utf-8")
     blocks = {named[1]: code for _, code in BLOCK.findall(text) if (named := NAMED.match(code))}
     monkeypatch.chdir(tmp_path)
     exec(compile(blocks["make_mnist.py"], "make_mnist.py", "exec"), {"__name__": "page"})

@@ -3,6 +3,7 @@
 import re
 import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -39,7 +40,7 @@ def test_pictures_of_pages_exist_and_are_small():
 
 def test_every_page_is_in_the_navigation():
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    assert {str(page.relative_to(DOCS)) for page in PAGES} == set(re.findall(r": ([\w/-]+\.md)$", text, re.MULTILINE))
+    assert {str(page.relative_to(DOCS)) for page in PAGES} == set(re.findall(r"[:-] ([\w/-]+\.md)$", text, re.MULTILINE))
 
 
 def test_nothing_is_fetched_when_a_page_is_viewed():
@@ -58,17 +59,37 @@ def test_formulas_become_mathml(script):
     assert "<msub><mi>y</mi><mi>m</mi></msub>" in shown
     assert re.search(r'<div class="formula" tabindex="0"><math [^>]*display="block">.*<mfrac>', shown)
     assert "arithmatex" not in shown
-    page = hooks["on_page_markdown"]((DOCS / "formulas.md").read_text(encoding="utf-8"))
+    page = shown_page(hooks, "understand/formulas.md")
     for block in re.findall(r"^\$\$$(.*?)^\$\$$", page, re.MULTILINE | re.DOTALL):
         assert "\\" not in hooks["convert"](block.strip()), block
 
 
 def test_files_from_elsewhere_are_put_in_with_links_that_work(script):
     pytest.importorskip("latex2mathml", reason="part of the extra docs")
-    page = script("hooks")["on_page_markdown"]((DOCS / "contributing.md").read_text(encoding="utf-8"))
+    page = shown_page(script("hooks"), "project/contributing.md")
     assert page.startswith("# Contributing\n")
-    for target in re.findall(r"\]\(([\w/.-]+\.md)\)", page):
-        assert (DOCS / target).exists(), target
+    targets = re.findall(r"\]\(([\w/.-]+\.md)\)", page)
+    assert targets
+    for target in targets:
+        assert (DOCS / "project" / target).exists(), target
+
+
+def shown_page(hooks, name):
+    """The text of a page with the files that it names."""
+    page = SimpleNamespace(file=SimpleNamespace(src_uri=name))
+    return hooks["on_page_markdown"]((DOCS / name).read_text(encoding="utf-8"), page=page)
+
+
+def test_old_addresses_lead_to_pages_that_exist(tmp_path, script):
+    pytest.importorskip("latex2mathml", reason="part of the extra docs")
+    script("hooks")["on_post_build"](config={"site_dir": str(tmp_path)})
+    moved = yaml.safe_load((DOCS / "moved.yaml").read_text(encoding="utf-8"))
+    assert moved["learn"].startswith("reference/learn")
+    for old, new in moved.items():
+        assert (DOCS / f"{new}.md").exists() or (DOCS / new / "index.md").exists(), new
+        assert not (DOCS / f"{old}.md").exists(), f"{old} is a page again"
+        leads = re.search(r'<a href="([^"]+)">', (tmp_path / old / "index.html").read_text(encoding="utf-8"))[1]
+        assert (DOCS / old / leads).resolve() == DOCS / new
 
 
 def test_the_reference_shows_the_classes_of_a_family_first(tmp_path, script):

@@ -3,7 +3,7 @@
 import doctest
 from pathlib import Path
 
-PAGE = Path(__file__).parents[3] / "docs" / "disentanglement.md"
+PAGE = Path(__file__).parents[3] / "docs" / "understand" / "disentanglement.md"
 
 
 def test_the_page_tells_what_its_code_gives():
