@@ -16,7 +16,7 @@ from molyneux.report.tables import pipe_table
 
 PAGES = {
     family: Path(__file__).parent / page
-    for family, page in (("multibench", "reference/multibench.md"), ("generative", "reference/generative-data.md"))
+    for family, page in (("multibench", "reference/data/multibench.md"), ("generative", "reference/data/generative-data.md"))
 }
 """By family of data sets, the page that has its table."""
 

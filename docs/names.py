@@ -26,7 +26,7 @@ def _homes() -> dict[str, str]:
 
 def names_table(room: str) -> str:
     """The public names of a room that `import molyneux` has, and what each is."""
-    rows = [f"| [`{name}`]({room}.md) | {_said(name)} |" for name, home in sorted(_homes().items()) if home == room]
+    rows = [f"| [`{name}`][molyneux.{room}.{name}] | {_said(name)} |" for name, home in sorted(_homes().items()) if home == room]
     return "\n".join(["| name | what it is |", "| :--- | :--- |", *rows, ""]) if rows else ""
 
 

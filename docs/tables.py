@@ -19,6 +19,7 @@ from exploited import exploited
 from figure6 import said as figure6_said
 from missing_senses import rate_table
 from names import names_table
+from packages import api_table
 from pretrained import pretrained_table
 from read import read_table
 from readers import accepted, beyond, close, of_benchmark, right
@@ -268,6 +269,7 @@ def said(name: str) -> str:
 
 
 KINDS: dict[str, Callable[[str], str]] = {
+    "api": api_table,
     "benchmark": benchmark,
     "check": check,
     "chosen": chosen,

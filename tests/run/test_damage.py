@@ -1,6 +1,6 @@
 """Every kind of file of a run, damaged in every way, before every step: it is named or made again, and never used.
 
-The table in `docs/reference/run.md` is made of these outcomes: `pytest tests/run/test_damage.py` says which row it lacks.
+The table in `docs/reference/run/index.md` is made of these outcomes: `pytest tests/run/test_damage.py` says which row it lacks.
 """
 
 import shutil
@@ -21,7 +21,7 @@ from molyneux.run.studies.study import run_name
 STAGES = ("samples", "model", "measure", "report")
 STEPS = ("data", "learn", "measure", "report", "sweep")
 SPLITS = ("train", "validation", "test")
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "run.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "run" / "index.md"
 
 FILES = (
     "config.yaml",
@@ -142,7 +142,7 @@ def test_damage_is_named_or_made_again(
                     assert (run / page).read_bytes() == (original / page).read_bytes(), f"{name}, {damage}: {step} used it"
         cells.append(cell(outcomes))
     row = f"| `{name}` | {' | '.join(cells)} |"
-    assert row in PAGE.read_text(encoding="utf-8"), f"docs/reference/run.md lacks the row\n{row}"
+    assert row in PAGE.read_text(encoding="utf-8"), f"docs/reference/run/index.md lacks the row\n{row}"
 
 
 def cell(outcomes: dict[str, str]) -> str:

@@ -247,7 +247,7 @@ def test_settings_that_cannot_be_used_are_told_at_once():
 
 
 def test_the_page_has_the_best_accuracies():
-    page = (Path(__file__).parents[3] / "docs" / "reference" / "fusion-data.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "data" / "fusion-data.md").read_text(encoding="utf-8")
     world = Interactions(targets=("redundancy", "unique", "synergy", "mixture"))
     rows = {"redundancy": "`redundancy`", "unique x1": "`unique x1`, `unique x2`", "synergy": "`synergy`", "mixture": "`mixture`"}
     for target, told in rows.items():

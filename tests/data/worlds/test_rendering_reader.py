@@ -230,7 +230,7 @@ def test_ground_between_light_and_dark_is_not_read():
 
 @pytest.mark.parametrize("level", [3, 5])
 def test_pictures_of_kinds_that_no_reader_was_made_with_are_refused(level):
-    """At most 1 % of each kind, and about 4 % of those of which `docs/reference/measure.md` says that more are read."""
+    """At most 1 % of each kind, and about 4 % of those of which `docs/reference/measure/readers.md` says that more are read."""
     drawer, reader = (
         HeldOutPictures("cdsprites-v1", level, seed=8),
         CdSprites(level=level, modalities=("image",)).readers()["image"],

@@ -53,7 +53,7 @@ def test_numbers_of_weights(kind, settings, sizes, spec_of):
 
 @pytest.mark.parametrize("kind", [Attention, FiLM, JointTransformer, MAC, NeuralModules, RelationNetwork, StackedAttention])
 def test_the_documentation_has_the_numbers_of_weights_of_the_small_models(kind, spec_of):
-    page = (Path(__file__).parents[3] / "docs" / "reference" / "learn.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "learn" / "predictors.md").read_text(encoding="utf-8")
     row = next(line for line in page.splitlines() if line.startswith(f"| `{kind.__name__}` |"))
     with torch.device("meta"):
         count = weights(kind(spec_of(side=(64, 64), symbols=23)))
