@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
+from answers import answered
 from checks import checks
 from comparisons import FINANCE, against_constant, best_by, correlations, dci_together, top_three, trials
 from costs import cost_table, device_table
@@ -269,6 +270,7 @@ def said(name: str) -> str:
 
 
 KINDS: dict[str, Callable[[str], str]] = {
+    "answer": lambda name: answered(name, cache(runs_of)),
     "api": api_table,
     "benchmark": benchmark,
     "check": check,

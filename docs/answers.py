@@ -1,0 +1,244 @@
+"""What each study asks and what it found, in one sentence each, with numbers of its records; used by `tables.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from picked import Pick, Runs, filled, picked
+from shown import RECOMMENDED, SEEN_AND_HEARD, TEXT_TO_IMAGE, TO_TEXT
+
+from molyneux.core.reader import read_earlier
+
+_MIG, _STRICT, _CORRECT = "disentanglement.mig", "coherence.strict", "prediction.accuracy"
+_SHAPE = {"factor": "shape", "group": "apart"}
+_BOTH = ("x1", "x2")
+_LEVEL, _KIND, _VARIANT = (f"data.world.init_args.{name}" for name in ("level", "kind", "variant"))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The question of a study and its answer.
+
+    Args:
+        question: one sentence.
+        answer: one sentence, with `{NAME}` where the number of a pick stands.
+        picks: the numbers.
+        claims: pairs of picks of which the first is the larger.
+    """
+
+    question: str
+    answer: str
+    picks: Mapping[str, Pick] = field(default_factory=dict)
+    claims: Sequence[tuple[str, str]] = ()
+
+
+def _transfer(name: str, *, source: str, target: str, via: str | None = None) -> Pick:
+    about = {**_SHAPE, "source": source, "target": target, **({"via": via} if via else {})}
+    return Pick("molyneux-question-diffusion", name, "transfer.accuracy", about)
+
+
+def _looking(study: str, name: str) -> Pick:
+    return Pick(study, name, _CORRECT, {"source": ("image", "meaning"), "target": "agreement"}, decimals=1)
+
+
+def _figure6(name: str, kind: str) -> Pick:
+    where = {_KIND: kind, _VARIANT: "balanced"}
+    source = ("image", "text") if name not in ("LSTM-only", "CNN-only") else ("text" if name == "LSTM-only" else "image")
+    return Pick("shapeworld-figure6", name, _CORRECT, {"source": source, "target": "agreement"}, where, decimals=1)
+
+
+ANSWERS: dict[str, Answer] = {
+    "molyneux-question": Answer(
+        "Is what was learned by touch and by name known by sight?",
+        "No: hearts that were felt and named, and never seen, are named by touch in {felt} % of cases and by sight "
+        "in {seen} %; "
+        "a path through the name still joins the two senses, with {bridge} % of hearts.",
+        {
+            "felt": _transfer("never-seen", source="touch", target="text"),
+            "seen": _transfer("never-seen", source="image", target="text"),
+            "bridge": _transfer("bridged", source="image", via="text", target="touch"),
+        },
+        [("felt", "seen"), ("bridge", "seen")],
+    ),
+    "ynoc": Answer(
+        "Which text VAE puts each factor of a sentence into one number of its code?",
+        "Of nine published models none does: the best of them, MAT-0.1, has a recommended MIG of {mat} on fresh seeds.",
+        {"mat": Pick("ynoc-confirm", "MAT-0.1", _MIG, RECOMMENDED, decimals=2)},
+    ),
+    "ynoc-slots": Answer(
+        "Is a VAE whose slots compete for words better than MAT, and by how much?",
+        "Yes: with fresh seeds on a fresh split the recommended MIG of slots-12 is {slots}, that of MAT-0.1 {mat}, "
+        "and {wide} with as "
+        "many code numbers.",
+        {
+            "slots": Pick("ynoc-confirm", "slots-12", _MIG, RECOMMENDED, decimals=2),
+            "mat": Pick("ynoc-confirm", "MAT-0.1", _MIG, RECOMMENDED, decimals=2),
+            "wide": Pick("ynoc-confirm", "MAT-0.1-of-12", _MIG, RECOMMENDED, decimals=2),
+        },
+        [("slots", "mat"), ("slots", "wide")],
+    ),
+    "pos": Answer(
+        "Does it hold for longer sentences with eight factors?",
+        "Yes: with fresh seeds on a fresh split the recommended MIG of slots-10 is {slots}, that of beta-0.4, the "
+        "best published model, {beta}.",
+        {
+            "slots": Pick("pos-confirm", "slots-10", _MIG, RECOMMENDED, decimals=2),
+            "beta": Pick("pos-confirm", "beta-0.4", _MIG, RECOMMENDED, decimals=2),
+        },
+        [("slots", "beta")],
+    ),
+    "letters": Answer(
+        "If a code is ideal, does the decoder change one letter at a time?",
+        "Only if it can tell the values apart: with eight octaves {octaves} % of the steps along one dimension "
+        "change one letter, at the "
+        "published size {published} %.",
+        {
+            name: Pick("ideal-generator", name, "homotopy.single_change", {"modality": "text", "path": "dimension-wise"})
+            for name in ("octaves", "published")
+        },
+        [("octaves", "published")],
+    ),
+    "downstream": Answer(
+        "Do codes of texts, learned without labels, tell the topic of a news item?",
+        "The nets decide more than the objective, and no code is told apart from counting the words of the text.",
+    ),
+    "level-5": Answer(
+        "Can a small model draw a textured figure that its caption describes?",
+        "Yes: of pictures drawn from captions {drawn} % have every factor right, where guessing gives "
+        "{drawn_chance} %, after about half an "
+        "hour on one core.",
+        {"drawn": Pick("latent-diffusion", "latent-diffusion", _STRICT, TEXT_TO_IMAGE)},
+    ),
+    "level-5-parts": Answer(
+        "Which part of the model of level 5 makes its pictures right?",
+        "The attention window: without it {without} % of pictures drawn from captions are right, with it {with_window} %.",
+        {
+            "with_window": Pick("latent-diffusion", "latent-diffusion", _STRICT, TEXT_TO_IMAGE),
+            "without": Pick("latent-diffusion-ablations", "no-window", _STRICT, TEXT_TO_IMAGE),
+        },
+        [("with_window", "without")],
+    ),
+    "level-5-touch": Answer(
+        "Can the same model have a sense of touch too?",
+        "Yes: with touch as a third modality {drawn} % of pictures drawn from captions have every factor right.",
+        {"drawn": Pick("latent-diffusion-touch", "latent-diffusion-touch", _STRICT, TEXT_TO_IMAGE)},
+    ),
+    "cdsprites": Answer(
+        "Which of four multimodal VAEs fits its pictures to its captions, on levels 1 to 3?",
+        "DMVAE with a prior fitted to its codes: on level 2, {tuned} % of pictures have every factor right, and "
+        "{plain} % of DMVAE's without.",
+        {
+            name: Pick("cdsprites", label, _STRICT, TEXT_TO_IMAGE, {_LEVEL: 2})
+            for name, label in (("tuned", "DMVAE-tuned"), ("plain", "DMVAE"))
+        },
+        [("tuned", "plain")],
+    ),
+    "generative": Answer(
+        "Which of seven multimodal VAEs works in both directions on CdSprites+?",
+        "DMVAE writes captions and draws nearest to them; mixtures write captions and draw means; after 6,000 steps "
+        "hardly any picture "
+        "shows its caption.",
+    ),
+    "generative-gebid": Answer(
+        "Do the seven models do the same on GeBiD?",
+        "Here DMVAE draws what captions say, {dmvae} % on level 2, and mixtures draw means, MMVAE {mmvae} %.",
+        {name: Pick("generative-gebid", name.upper(), _STRICT, TEXT_TO_IMAGE, {_LEVEL: 2}) for name in ("dmvae", "mmvae")},
+        [("dmvae", "mmvae")],
+    ),
+    "real-senses": Answer(
+        "Do the orders of published models hold on clothes, PolyMNIST and spoken digits?",
+        "In parts: more inputs help as published, the order of the models differs, and DMVAE alone is above "
+        "guessing in all six "
+        "directions of spoken digits.",
+    ),
+    "incomplete": Answer(
+        "Which model should one train where half of the images or captions are missing?",
+        "MMVAE: with halves missing at random it still writes {mcar} % of captions right; no model learns a shape "
+        "whose views are "
+        "missing because of that shape.",
+        {"mcar": Pick("incomplete", "MCAR", _STRICT, TO_TEXT, {"learn.model.class_path": "molyneux.learn.MMVAE"})},
+    ),
+    "limits": Answer(
+        "Why do pictures of captions fail?",
+        "Private codes are drawn from regions without training codes, and figures stay unreadable: a fitted prior "
+        "cures the first alone.",
+    ),
+    "codes": Answer(
+        "Do codes of pictures and captions have one dimension for each factor?",
+        "No: no mean of the MIG is far above chance for any model, and nothing in their objectives asks for it.",
+    ),
+    "interactions": Answer(
+        "Which fusion can use information that only both modalities together hold?",
+        "Those that multiply, or have a hidden layer behind the fusion: low-rank tensors tell {tensor} % of the "
+        "parity of two bits and a late sum {late} %, where guessing gives "
+        "{late_chance} %.",
+        {
+            name: Pick("interactions", label, _CORRECT, {"source": _BOTH, "target": "synergy"}, decimals=1)
+            for name, label in (("tensor", "LRTF"), ("late", "LF"))
+        },
+        [("tensor", "late")],
+    ),
+    "av-mnist": Answer(
+        "Which fusion of a damaged picture and a noisy sound tells the digit best?",
+        "Late fusion with the right optimiser ({late} %) is not apart from gradient blending ({blend} %), the "
+        "highest; the image alone "
+        "has {image} %.",
+        {
+            "late": Pick("av-mnist", "LF-SGD", _CORRECT, SEEN_AND_HEARD, decimals=1),
+            "blend": Pick("av-mnist", "GradBlend", _CORRECT, SEEN_AND_HEARD, decimals=1),
+            "image": Pick("av-mnist", "image", _CORRECT, {"source": "image", "target": "label"}, decimals=1),
+        },
+        [("blend", "late"), ("late", "image")],
+    ),
+    "stocks": Answer(
+        "Do several shares together say more of tomorrow's volatility than one alone?",
+        "Nothing shows that they do: no model of all shares is told apart from the model of the predicted share alone.",
+    ),
+    "push": Answer(
+        "Which sense tells where a pushed puck is, and what if the camera fails?",
+        "The camera tells nearly all, and no fusion falls back on the other senses when it gets noisy.",
+    ),
+    "broken-senses": Answer(
+        "How fast does a model get worse when a sense gets noisy or goes missing?",
+        "It depends on the training more than on the fusion; no fusion trained without noise falls back on the "
+        "sense that is left.",
+    ),
+    "shapeworld-figure6": Answer(
+        "Do the models of ShapeWorld's paper see, or do their captions give the answer away?",
+        "On balanced data the caption alone gives {blind} %, which is guessing, and the best of the paper's models "
+        "has {best} % on QUANTIFICATION, below counts "
+        "without binding.",
+        {"blind": _figure6("LSTM-only", "quantification"), "best": _figure6("HCA-alternating", "quantification")},
+        [("best", "blind")],
+    ),
+    "shapeworld-concepts": Answer(
+        "Can a small model solve balanced ShapeWorld?",
+        "Yes, given the tree of the caption: {oneshape} % on ONESHAPE, {spatial} % on SPATIAL, {multishape} % on "
+        "MULTISHAPE and {quantification} % on QUANTIFICATION.",
+        {
+            name: _looking(f"shapeworld-concepts{part}", name)
+            for part, name in (("", "oneshape"), ("", "spatial"), ("-counts", "multishape"), ("-counts", "quantification"))
+        },
+    ),
+    "shapeworld-checks": Answer(
+        "Does ShapeWorld keep what it promises?",
+        "Yes, on large samples: captions are true as they say, have one meaning, and neither caption nor picture "
+        "gives the answer away.",
+    ),
+}
+"""By the name of a page of results."""
+
+
+def answered(name: str, runs_of: Runs) -> str:
+    """The question of a study and its answer, as the head of its page."""
+    answer = ANSWERS[name]
+    earlier = any(read_earlier(picked(pick, runs_of).first) for pick in answer.picks.values())
+    note = "\n*Read by an earlier, unnamed reader: [what limits it](#what-limits-it).*\n" if earlier else ""
+    return f"*{answer.question}*\n\n**{said(name, runs_of)}**\n{note}"
+
+
+def said(name: str, runs_of: Runs) -> str:
+    """The answer of a study."""
+    answer = ANSWERS[name]
+    return filled(answer.answer, answer.picks, runs_of, answer.claims)

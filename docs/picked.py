@@ -1,0 +1,71 @@
+"""Numbers of records as words in sentences: what `answers.py` and `compared.py` write comes from here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from molyneux.report import StudyRun
+from molyneux.report.study.seeds import OverSeeds, over_seeds
+from molyneux.report.wording import write
+
+Runs = Callable[[str], Sequence[StudyRun]]
+"""The runs of studies on record, by their names."""
+
+
+@dataclass(frozen=True)
+class Pick:
+    """A score of a variant of a study, over the seeds on record.
+
+    Args:
+        study: names of studies, such as `ynoc+ynoc-best`.
+        name: the variant.
+        score: the name of the score.
+        about: what it is about, as far as it has to be said.
+        where: settings of the run, by their path.
+        decimals: how many are written; None for what the interval asks for.
+    """
+
+    study: str
+    name: str
+    score: str
+    about: Mapping[str, Any] = field(default_factory=dict)
+    where: Mapping[str, Any] = field(default_factory=dict)
+    decimals: int | None = None
+
+
+def picked(pick: Pick, runs_of: Runs) -> OverSeeds:
+    """The score over its seeds; stops where the records have none, or several that differ in what they are about."""
+    found: dict[str, list[Any]] = {}
+    for run in runs_of(pick.study):
+        if str(run.settings["name"]) == pick.name and all(run.settings.get(path) == value for path, value in pick.where.items()):
+            for score in run.scores:
+                if score.name == pick.score and all(score.about.get(key) == value for key, value in pick.about.items()):
+                    found.setdefault(repr(sorted(score.about.items())), []).append(score)
+    exact = [scores for key, scores in found.items() if key == repr(sorted(pick.about.items()))] or [*found.values()]
+    if len(exact) != 1:
+        raise SystemExit(f"expected one score for {pick}, got {len(exact)}: {', '.join(found)}")
+    return over_seeds(exact[0])
+
+
+def filled(sentence: str, picks: Mapping[str, Pick], runs_of: Runs, claims: Sequence[tuple[str, str]] = ()) -> str:
+    """A sentence with the numbers of its picks, and `NAME_chance` for what guessing gives.
+
+    Args:
+        sentence: with `{NAME}` where the number of a pick stands.
+        picks: by their names.
+        runs_of: the records.
+        claims: pairs of names of which the first is the larger; the sentence is refused where it is not.
+    """
+    values = {name: picked(pick, runs_of) for name, pick in picks.items()}
+    for more, less in claims:
+        if (values[more].mean or 0.0) <= (values[less].mean or 0.0):
+            raise SystemExit(f"the records do not say any more that {more} is above {less}: write the sentence anew: {sentence}")
+    words = {name: _words(over, picks[name].decimals) for name, over in values.items()}
+    words |= {f"{name}_chance": write(over.chance, 1) for name, over in values.items() if over.chance is not None}
+    return sentence.format(**words)
+
+
+def _words(over: OverSeeds, decimals: int | None) -> str:
+    return write(over.mean, over.decimals if decimals is None else decimals)
