@@ -14,7 +14,7 @@ export NO_MKDOCS_2_WARNING := 1
 # Without bytecode each process compiles all that it imports: the tests are collected in twice the time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: quickstart test lint types docs unit benchmark tables clean
+.PHONY: quickstart test lint types docs cheatsheet unit benchmark tables clean
 
 quickstart: $(VENV)/.installed
 	$(BIN)/molyneux run configs/quickstart.yaml
@@ -24,12 +24,17 @@ test: lint types docs unit
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/python docs/prose.py
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
 docs: $(VENV)/.dev
 	$(BIN)/mkdocs build --strict --site-dir site
+
+# The cheat sheet as a page to print; needs Chromium (Debian: apt install chromium).
+cheatsheet: docs
+	$(BIN)/python docs/pictures.py site/start/cheat-sheet/index.html --pdf site/cheat-sheet.pdf
 
 # All tests as on the least processor (conftest.py); then those that could differ, with the kernels of this one, if it has more.
 unit: $(VENV)/.dev

@@ -209,8 +209,16 @@ ANSWERS: dict[str, Answer] = {
         "On balanced data the caption alone gives {blind} %, which is guessing, and the best of the paper's models "
         "has {best} % on QUANTIFICATION, below counts "
         "without binding.",
-        {"blind": _figure6("LSTM-only", "quantification"), "best": _figure6("HCA-alternating", "quantification")},
-        [("best", "blind")],
+        {
+            name: _figure6(label, "quantification")
+            for name, label in (
+                ("blind", "LSTM-only"),
+                ("best", "HCA-alternating"),
+                ("parallel", "HCA-parallel"),
+                ("product", "CNN-LSTM-Mult"),
+            )
+        },
+        [("best", "blind"), ("best", "parallel"), ("best", "product")],
     ),
     "shapeworld-concepts": Answer(
         "Can a small model solve balanced ShapeWorld?",

@@ -1,8 +1,14 @@
-"""Changes of pages while the site is built: files from elsewhere are put in, formulas become MathML, old addresses lead on."""
+"""Changes of pages while the site is built.
+
+Files from elsewhere and notebooks are put in, tables of results say how to cite them, formulas become MathML, and old addresses
+lead on.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+import sys
 from html import escape, unescape
 from os.path import relpath
 from pathlib import Path
@@ -12,9 +18,18 @@ import yaml
 from latex2mathml.converter import convert
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs"))  # mkdocs loads this file by its path
+
+from citing import TABLES, cited  # noqa: E402
+from notebook import as_page  # noqa: E402
+
 _FILE = re.compile(r"^<!-- file: (?P<path>\S+) -->$", re.MULTILINE)
+_NOTEBOOK = re.compile(r"^<!-- notebook: (?P<path>\S+) -->$", re.MULTILINE)
+_TABLE = re.compile(r"^<!-- end: (?P<place>[\w.+-]+) -->$", re.MULTILINE)
 _LINK = re.compile(r"\]\((?P<target>(?:docs/)?[\w./-]+\.md)(?=[)#])")
 _FORMULA = re.compile(r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<latex>.*?)\\[)\]]</(?P=tag)>', re.DOTALL)
+_WRITTEN = re.compile(r"(<pre.*?</pre>)", re.DOTALL)
+_BLANK = re.compile(r"\s*\n\s*")
 _MOVED = """<!doctype html>
 <html lang="en">
 <head>
@@ -30,8 +45,17 @@ _MOVED = """<!doctype html>
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Put in the files that `<!-- file: PATH -->` names, by their path in the repository, with links as from the page."""
-    return _FILE.sub(lambda found: _from_elsewhere(found["path"], page.file.src_uri), markdown)
+    """Put in the files that `<!-- file: PATH -->` names, by their path in the repository, with links as from the page.
+
+    `<!-- notebook: PATH -->` becomes the notebook. On pages of results, how to cite it stands below each generated table.
+    """
+    text = _FILE.sub(lambda found: _from_elsewhere(found["path"], page.file.src_uri), markdown)
+    text = _NOTEBOOK.sub(lambda found: as_page(json.loads((ROOT / found["path"]).read_text(encoding="utf-8"))), text)
+    return _TABLE.sub(_with_citation, text) if page.file.src_uri.startswith("results/") else text
+
+
+def _with_citation(found: re.Match[str]) -> str:
+    return f"{found[0]}\n\n{cited(found['place'])}\n" if found["place"].partition("-")[0] in TABLES else found[0]
 
 
 def _from_elsewhere(path: str, page: str) -> str:
@@ -46,7 +70,13 @@ def _from_elsewhere(path: str, page: str) -> str:
 
 def on_page_content(html: str, **_: Any) -> str:
     """Formulas as MathML, which browsers show without a script; those in a line of their own scroll where they are too wide."""
-    return _FORMULA.sub(_as_mathml, html)
+    return _shorter(_FORMULA.sub(_as_mathml, html))
+
+
+def _shorter(html: str) -> str:
+    """Without empty lines and indents, outside of what is shown as it is written."""
+    parts = _WRITTEN.split(html)
+    return "".join(part if part.startswith("<pre") else _BLANK.sub("\n", part) for part in parts)
 
 
 def _as_mathml(found: re.Match[str]) -> str:

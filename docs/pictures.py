@@ -3,8 +3,9 @@
     molyneux run configs/quickstart.yaml --out runs/quickstart
     python docs/pictures.py runs/quickstart
     python docs/pictures.py runs/level-5 --sheet level-5
+    python docs/pictures.py site/start/cheat-sheet/index.html --pdf site/cheat-sheet.pdf
 
-The first needs `chromium` (Debian: `apt install chromium`); the second a run with the measure `galleries`.
+The first and the last need `chromium` (Debian: `apt install chromium`); the second needs a run with the measure `galleries`.
 """
 
 from __future__ import annotations
@@ -30,17 +31,24 @@ WIDTH = 1000
 def main() -> None:
     """Write one WebP for each section, and one of the first samples."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path, help="folder of a run with a report")
+    parser.add_argument("run", type=Path, help="folder of a run with a report, or a page of the site")
     parser.add_argument("--sheet", metavar="NAME", help="write a sheet of pictures drawn from captions, and nothing else")
+    parser.add_argument("--pdf", type=Path, help="write a page of the site as a file to print, and nothing else")
     options = parser.parse_args()
     run = options.run.resolve()
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if options.pdf:
+        if browser is None:
+            parser.error("expected chromium to be installed, got none: apt install chromium")
+        how = ["--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer", f"--print-to-pdf={options.pdf.resolve()}"]
+        subprocess.run([browser, *how, run.as_uri()], check=True, capture_output=True, timeout=300)
+        return
     if options.sheet:
         place = FOLDER.parent / "generated"
         place.mkdir(exist_ok=True)
         _sheet(run / "measure").save(place / f"{options.sheet}.webp", quality=90, method=6)
         return
     page = run / "report" / "report.html"
-    browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None or not page.exists():
         parser.error(
             f"expected chromium to be installed and {page} to exist, got one without: install it, or run the command above"

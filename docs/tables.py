@@ -14,10 +14,13 @@ from pathlib import Path
 
 from answers import answered
 from checks import checks
+from citing import made_by
+from compared import of_page
 from comparisons import FINANCE, against_constant, best_by, correlations, dci_together, top_three, trials
 from costs import cost_table, device_table
 from exploited import exploited
 from figure6 import said as figure6_said
+from matrix import matrix
 from missing_senses import rate_table
 from names import names_table
 from packages import api_table
@@ -85,6 +88,7 @@ def records_of(study_name: str) -> Path:
     return ROOT / "studies" / "results" / study_name / "records.jsonl"
 
 
+@cache
 def runs_of(names: str) -> list[StudyRun]:
     """The runs of studies, such as `ynoc+ynoc-best`, on record: by the variants of their files, then by the numbers of seeds.
 
@@ -270,7 +274,7 @@ def said(name: str) -> str:
 
 
 KINDS: dict[str, Callable[[str], str]] = {
-    "answer": lambda name: answered(name, cache(runs_of)),
+    "answer": lambda name: answered(name, runs_of),
     "api": api_table,
     "benchmark": benchmark,
     "check": check,
@@ -287,9 +291,11 @@ KINDS: dict[str, Callable[[str], str]] = {
     "leading": leading,
     "rates": rates,
     "readers": readers,
+    "matrix": lambda name: matrix(name, runs_of),
     "methods": methods,
     "overview": overview,
     "names": names_table,
+    "page": lambda name: of_page(name, runs_of),
     "pretrained": lambda _: pretrained_table(),
     "relative": relative,
     "robust": robust,
@@ -314,16 +320,6 @@ def table(place: str) -> str:
 def filled(text: str) -> str:
     """A page with every table made anew."""
     return PLACE.sub(lambda match: f"{match[1]}{table(match['name'])}{match[3]}", text)
-
-
-def made_by(kind: str, subject: str) -> str:
-    """The command that makes the records of a table."""
-    scripts = {"readers": "judges.py", "judges": "benchmark_judges.py test", "check": f"shapeworld_checks.py --part {subject}"}
-    if kind == "benchmark" or kind in scripts:
-        return "make benchmark" if kind == "benchmark" else f"python studies/{scripts[kind]}"
-    subject = subject.rpartition("+")[2]
-    script = ROOT / "studies" / f"{subject.replace('-', '_')}.py"
-    return f"python studies/{script.name}" if script.exists() else f"molyneux sweep configs/studies/{subject}.yaml"
 
 
 def problems(page: Path, root: Path = ROOT) -> list[str]:

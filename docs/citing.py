@@ -1,0 +1,55 @@
+"""How the records of a table are made, and how it is cited; used by `tables.py` and, while the site is built, by `hooks.py`."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from html import escape
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+TABLES = ("chosen", "compared", "heat", "known", "leaderboard", "leading", "matrix", "relative", "robust", "study", "tested")
+"""The kinds of generated text that are tables of results."""
+
+
+def made_by(kind: str, subject: str) -> str:
+    """The command that makes the records of a table."""
+    scripts = {"readers": "judges.py", "judges": "benchmark_judges.py test", "check": f"shapeworld_checks.py --part {subject}"}
+    if kind == "benchmark" or kind in scripts:
+        return "make benchmark" if kind == "benchmark" else f"python studies/{scripts[kind]}"
+    subject = subject.rpartition("+")[2]
+    script = ROOT / "studies" / f"{subject.replace('-', '_')}.py"
+    return f"python studies/{script.name}" if script.exists() else f"molyneux sweep configs/studies/{subject}.yaml"
+
+
+def cited(place: str) -> str:
+    """How to cite a table, such as `chosen-ynoc.metrics`, and how to make it again: folded, and not found by the search."""
+    kind, _, name = place.partition("-")
+    studies = name.partition(".")[0]
+    software = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    author = " and ".join(f"{{{person['name']}}}" for person in software["authors"])
+    records = "+".join(f"studies/results/{study}" for study in studies.split("+"))
+    entry = "\n".join(
+        [
+            f"@misc{{molyneux-{re.sub(r'[^a-z0-9]+', '-', place.lower())},",
+            f"  author = {author},",
+            f"  title = {{{software['title']}}},",
+            f"  note = {{Version {_version()}, table {place}, records {records}}},",
+            "}",
+        ]
+    )
+    made = "make tables" if kind == "matrix" else made_by(kind, studies)
+    return (
+        '<details class="quote cite" data-search-exclude><summary>Cite this table</summary>\n'
+        f"<pre><code>{escape(entry)}</code></pre>\n<p>Made again by <code>{escape(made)}</code>, "
+        "then <code>make tables</code>.</p>\n</details>"
+    )
+
+
+@cache
+def _version() -> str:
+    text = (ROOT / "src" / "molyneux" / "version.py").read_text(encoding="utf-8")
+    found = re.search(r'__version__ = "(.+)"', text)
+    return found[1] if found else "unknown"

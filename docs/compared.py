@@ -1,0 +1,176 @@
+"""What is different from other libraries, and what was found, with numbers of records; used by `tables.py`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+from answers import ANSWERS, said
+from packages import names_of
+from picked import Pick, Runs, filled, picked
+
+from molyneux.core import store
+from molyneux.report.wording import write
+from molyneux.run.run.report import read_scores
+from molyneux.run.trained.shipped import shipped_folder
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+_FIGURE6 = {"source": "text", "target": "agreement"}
+_QUANTIFICATION = {"data.world.init_args.kind": "quantification"}
+_CORRECT = "prediction.accuracy"
+_VARIANT = "data.world.init_args.variant"
+
+
+def _blind(variant: str) -> Pick:
+    where = {**_QUANTIFICATION, _VARIANT: variant}
+    return Pick("shapeworld-figure6", "LSTM-only", _CORRECT, _FIGURE6, where, decimals=0)
+
+
+def compared(runs_of: Runs) -> str:
+    """One row for each other system: what it has, and what is different here, with links to what shows it."""
+    models = sum(len(names_of(part)) for part in ("learn.products", "learn.mixtures", "learn.joint"))
+    blind = {"published": _blind("published"), "balanced": _blind("balanced")}
+    shapes = filled(
+        "{published} % on published QUANTIFICATION, {balanced} % on ours", blind, runs_of, [("published", "balanced")]
+    )
+    drawn = filled("{drawn} % of level 5 drawn right", {"drawn": ANSWERS["level-5"].picks["drawn"]}, runs_of)
+    speed = "results/benchmarks.md"
+    noise, metrics, pictures = _least("imperfections"), _most("disentanglement"), _pictures()
+    rows = [
+        (
+            "MultiVae",
+            "multimodal VAEs",
+            f"[{models} generative models](reference/learn/models.md); data made here; "
+            "[chance and judge beside each score](understand/reading-coherence.md)",
+        ),
+        (
+            "MultiBench",
+            "fusion, robustness",
+            f"[intervals and controls](results/av-mnist.md); noise on series [{noise} times as fast]({speed}#imperfections)",
+        ),
+        ("ShapeWorld", "captions with meaning", f"a caption alone tells [{shapes}](results/shapeworld-figure6.md)"),
+        (
+            "disentanglement_lib",
+            "metrics of codes",
+            "[corrected metrics, absent factors](understand/disentanglement.md); "
+            f"up to [{metrics} times as fast]({speed}#disentanglement) as plain loops",
+        ),
+        (
+            "CdSprites+ toolkit",
+            "pictures and captions",
+            f"[{drawn}](results/level-5.md); pictures [{pictures} times as fast]({speed}#generation) as a plain version",
+        ),
+    ]
+    lines = ["| beside | which has | here |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)]
+    return "\n".join(lines) + "\n"
+
+
+def found(runs_of: Runs) -> str:
+    """What was found, in five sentences."""
+    question, slots = ANSWERS["molyneux-question"].picks, ANSWERS["ynoc-slots"].picks
+    sentences: list[tuple[str, str, dict[str, Pick], list[tuple[str, str]]]] = [
+        (
+            "Molyneux's question: hearts that were felt and named are named by touch in {felt} % of cases, by sight in {seen} %",
+            "molyneux-question",
+            {name: question[name] for name in ("felt", "seen")},
+            [("felt", "seen")],
+        ),
+        (
+            "A small model draws level 5 from captions: {drawn} % of pictures have every factor right",
+            "level-5",
+            dict(ANSWERS["level-5"].picks),
+            [],
+        ),
+        (
+            "Slots that compete for words reach a mutual information gap of {slots}, the best of nine published models {mat}",
+            "ynoc-slots",
+            {name: slots[name] for name in ("slots", "mat")},
+            [("slots", "mat")],
+        ),
+        (
+            "Without leaks the best model of ShapeWorld's paper has {best} % on QUANTIFICATION; guessing gives {best_chance} %",
+            "shapeworld-figure6",
+            {"best": ANSWERS["shapeworld-figure6"].picks["best"]},
+            [],
+        ),
+        (
+            "Late fusion with a good optimiser tells {late} % of digits seen and heard; the best fusion tells {blend} %",
+            "av-mnist",
+            {name: ANSWERS["av-mnist"].picks[name] for name in ("late", "blend")},
+            [("blend", "late")],
+        ),
+    ]
+    lines = (f"- {filled(text, picks, runs_of, claims)} ([study](results/{page}.md))." for text, page, picks, claims in sentences)
+    return "\n".join(lines) + "\n"
+
+
+def _pictures() -> str:
+    rows = store.read_json(RESULTS / "generation.json")["rows"]
+    return _whole(
+        next(row["times plain"] for row in rows if (row["way"], row["level"], row["workers"]) == ("in memory", 5, "1 thread"))
+    )
+
+
+def _least(name: str) -> str:
+    rows = store.read_json(RESULTS / f"{name}.json")["rows"]
+    return _whole(min(row["times plain"] for row in rows if row.get("times plain")))
+
+
+def _most(name: str) -> str:
+    rows = store.read_json(RESULTS / f"{name}.json")["rows"]
+    return _whole(max(float(row["times as fast"]) for row in rows if row.get("times as fast")))
+
+
+def _whole(ratio: float) -> str:
+    return f"{ratio:.0f}"
+
+
+def broken(runs_of: Runs) -> str:
+    """What is left of digits seen and heard with one sense dead: the model that comes with the package, and those of a study."""
+    folder = shipped_folder("av-mnist")
+    assert folder is not None
+    scores = [score for score in read_scores(folder) if score.name == _CORRECT and "missing" not in score.about]
+    own = {str(score.about["source"]): score for score in scores}
+    heads = ("the model", "both senses", "microphone dead", "camera dead")
+    lines = [f"| {' | '.join(heads)} |", "| :--- | ---: | ---: | ---: |"]
+    models = {"`av-mnist`, in the package": "", "late fusion": "LF-SGD", "gradient blending": "GradBlend", "early fusion": "EF"}
+    for name, label in models.items():
+        cells = []
+        for source in (("image", "audio"), "image", "audio"):
+            pick = Pick("av-mnist", label, _CORRECT, {"source": source, "target": "label"}, decimals=1)
+            score = picked(pick, runs_of).score if label else own[str(source)]
+            cells.append(write(score.value, 1))
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    chance = write(own["image"].chance, 1)
+    return "\n".join([*lines, "", f"Right digits in %; guessing gives {chance}.", ""])
+
+
+def studies(runs_of: Runs) -> str:
+    """Every study with its question and its answer."""
+    rows = (f"| [{answer.question}]({name}.md) | {said(name, runs_of)} |" for name, answer in ANSWERS.items())
+    return "\n".join(["| question | answer |", "| :--- | :--- |", *rows, ""])
+
+
+def clone(_: Runs) -> str:
+    """The command that gets the repository, from the one address that `pyproject.toml` has."""
+    address = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Repository"]
+    return f"```sh\ngit clone {address} molyneux && cd molyneux\n```\n"
+
+
+PARTS: dict[str, Callable[[Runs], str]] = {
+    "broken": broken,
+    "clone": clone,
+    "compared": compared,
+    "found": found,
+    "studies": studies,
+}
+
+
+def of_page(name: str, runs_of: Runs) -> str:
+    """A part, such as `found` for the first page; `readme.found` has links as from above, `why.compared` as from below."""
+    place, _, part = name.rpartition(".")
+    to = {"readme": "docs/", "why": "../"}.get(place, "")
+    return re.sub(r"\]\((?=\w+/)", f"]({to}", PARTS[part](runs_of))
