@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT / "docs"))  # mkdocs loads this file by its path
 from citing import TABLES, cited  # noqa: E402
 from notebook import as_page  # noqa: E402
 
-_FILE = re.compile(r"^<!-- file: (?P<path>\S+) -->$", re.MULTILINE)
+_FILE = re.compile(r"^<!-- file: (?P<path>[^\s#]+)(?:#(?P<sections>.+))? -->$", re.MULTILINE)
 _NOTEBOOK = re.compile(r"^<!-- notebook: (?P<path>\S+) -->$", re.MULTILINE)
 _TABLE = re.compile(r"^<!-- end: (?P<place>[\w.+-]+) -->$", re.MULTILINE)
 _LINK = re.compile(r"\]\((?P<target>(?:docs/)?[\w./-]+\.md)(?=[)#])")
@@ -47,9 +47,12 @@ _MOVED = """<!doctype html>
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """Put in the files that `<!-- file: PATH -->` names, by their path in the repository, with links as from the page.
 
+    `<!-- file: PATH#ONE, OTHER -->` puts in the sections of these headings alone.
     `<!-- notebook: PATH -->` becomes the notebook. On pages of results, how to cite it stands below each generated table.
     """
-    text = _FILE.sub(lambda found: _from_elsewhere(found["path"], page.file.src_uri), markdown)
+    if "search" not in page.meta and page.file.src_uri.startswith(("reference/", "project/")):
+        page.meta["search"] = {"boost": 0.5}  # people ask for tasks first
+    text = _FILE.sub(lambda found: _from_elsewhere(found, page.file.src_uri), markdown)
     text = _NOTEBOOK.sub(lambda found: as_page(json.loads((ROOT / found["path"]).read_text(encoding="utf-8"))), text)
     return _TABLE.sub(_with_citation, text) if page.file.src_uri.startswith("results/") else text
 
@@ -58,14 +61,19 @@ def _with_citation(found: re.Match[str]) -> str:
     return f"{found[0]}\n\n{cited(found['place'])}\n" if found["place"].partition("-")[0] in TABLES else found[0]
 
 
-def _from_elsewhere(path: str, page: str) -> str:
-    """The text of a file; its links to pages of the site lead from `page`."""
+def _from_elsewhere(named: re.Match[str], page: str) -> str:
+    """The text of a file, or of sections of it; its links to pages of the site lead from `page`."""
 
     def led(link: re.Match[str]) -> str:
         target = link["target"]
         return f"]({relpath(target.removeprefix('docs/'), Path(page).parent)}" if target.startswith("docs/") else link[0]
 
-    return _LINK.sub(led, (ROOT / path).read_text(encoding="utf-8"))
+    text = (ROOT / named["path"]).read_text(encoding="utf-8")
+    if named["sections"]:
+        parts = re.split(r"^(?=## )", text, flags=re.MULTILINE)
+        wanted = [f"## {heading}\n" for heading in named["sections"].split(", ")]
+        text = "".join(part for part in parts if part.startswith(tuple(wanted)))
+    return _LINK.sub(led, text)
 
 
 def on_page_content(html: str, **_: Any) -> str:

@@ -11,6 +11,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "core.samples": ("batch", "dataset", "spec", "sources", "reader", "understood", "conversion", "features"),
     "core.rest": (),
     "data.worlds": ("worlds",),
+    "data.foils": tuple(f"benchmarks.{name}" for name in ("clevr", "crepe", "nlvr", "sugarcrepe", "winoground")),
     "data.benchmarks": ("benchmarks",),
     "data.rest": (),
     "learn.single": ("vaes.unimodal", "vaes.hsvae"),

@@ -60,6 +60,9 @@ def test_formulas_become_mathml(script):
     assert re.search(r'<div class="formula" tabindex="0"><math [^>]*display="block">.*<mfrac>', shown)
     assert "arithmatex" not in shown
     page = shown_page(hooks, "understand/formulas.md")
+    page += shown_page(hooks, "understand/formulas-of-measures.md")
+    assert "## Metrics" in page
+    assert page.count("## Models") == 1
     for block in re.findall(r"^\$\$$(.*?)^\$\$$", page, re.MULTILINE | re.DOTALL):
         assert "\\" not in hooks["convert"](block.strip()), block
 
@@ -76,8 +79,26 @@ def test_files_from_elsewhere_are_put_in_with_links_that_work(script):
 
 def shown_page(hooks, name):
     """The text of a page with the files that it names."""
-    page = SimpleNamespace(file=SimpleNamespace(src_uri=name))
+    page = SimpleNamespace(file=SimpleNamespace(src_uri=name), meta={})
     return hooks["on_page_markdown"]((DOCS / name).read_text(encoding="utf-8"), page=page)
+
+
+def test_every_section_of_the_formulas_is_on_a_page(script):
+    pytest.importorskip("latex2mathml", reason="part of the extra docs")
+    hooks = script("hooks")
+    shown = "".join(shown_page(hooks, f"understand/{name}.md") for name in ("formulas", "formulas-of-measures"))
+    text = (ROOT / "src" / "molyneux" / "cli" / "formulas.md").read_text(encoding="utf-8")
+    for heading in re.findall(r"^## .+$", text, re.MULTILINE):
+        assert shown.count(f"{heading}\n") == 1, heading
+
+
+def test_tables_of_results_say_how_to_cite_them(script):
+    pytest.importorskip("latex2mathml", reason="part of the extra docs")
+    page = shown_page(script("hooks"), "results/ynoc.md")
+    assert "@misc{molyneux-chosen-ynoc-metrics-published," in page
+    assert "molyneux sweep configs/studies/ynoc.yaml" in page
+    assert page.count("Cite this table") == len(re.findall(r"<!-- end: (?:chosen|compared|leading)-", page))
+    assert "Cite this table" not in shown_page(script("hooks"), "understand/robustness.md")
 
 
 def test_old_addresses_lead_to_pages_that_exist(tmp_path, script):
