@@ -28,6 +28,7 @@ _NOTEBOOK = re.compile(r"^<!-- notebook: (?P<path>\S+) -->$", re.MULTILINE)
 _TABLE = re.compile(r"^<!-- end: (?P<place>[\w.+-]+) -->$", re.MULTILINE)
 _LINK = re.compile(r"\]\((?P<target>(?:docs/)?[\w./-]+\.md)(?=[)#])")
 _FORMULA = re.compile(r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<latex>.*?)\\[)\]]</(?P=tag)>', re.DOTALL)
+_EMPTY_HEAD = re.compile(r"<th((?: [^>]*)?)>\s*</th>")
 _WRITTEN = re.compile(r"(<pre.*?</pre>)", re.DOTALL)
 _BLANK = re.compile(r"\s*\n\s*")
 _MOVED = """<!doctype html>
@@ -77,8 +78,18 @@ def _from_elsewhere(named: re.Match[str], page: str) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Formulas as MathML, which browsers show without a script; those in a line of their own scroll where they are too wide."""
-    return _shorter(_FORMULA.sub(_as_mathml, html))
+    """Formulas as MathML, which browsers show without a script; those in a line of their own scroll where they are too wide.
+
+    A head of a column without words is no head.
+    """
+    return _shorter(_EMPTY_HEAD.sub(r"<td\1></td>", _FORMULA.sub(_as_mathml, html)))
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """The search box of the theme with a name, for those who do not see it."""
+    return output.replace(
+        'data-md-component="search" role="dialog">', 'data-md-component="search" role="dialog" aria-label="Search">'
+    )
 
 
 def _shorter(html: str) -> str:

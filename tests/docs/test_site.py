@@ -35,7 +35,9 @@ def test_pictures_of_pages_exist_and_are_small():
             path = (page.parent / target).resolve()
             assert path.stat().st_size < 150_000, target
             used.add(path)
-    assert {path for path in (DOCS / "assets").rglob("*.*") if path.suffix != ".css"} == used, "a picture that no page shows"
+    assert {path for path in (DOCS / "assets").rglob("*.*") if path.suffix not in (".css", ".js")} == used, (
+        "a picture that no page shows"
+    )
 
 
 def test_every_page_is_in_the_navigation():
@@ -45,6 +47,7 @@ def test_every_page_is_in_the_navigation():
 
 def test_nothing_is_fetched_when_a_page_is_viewed():
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8") + (DOCS / "assets" / "site.css").read_text(encoding="utf-8")
+    text += (DOCS / "assets" / "site.js").read_text(encoding="utf-8")
     assert "://" not in text
     assert re.search(r"^  font: false$", text, re.MULTILINE)
 
@@ -95,7 +98,7 @@ def test_every_section_of_the_formulas_is_on_a_page(script):
 def test_tables_of_results_say_how_to_cite_them(script):
     pytest.importorskip("latex2mathml", reason="part of the extra docs")
     page = shown_page(script("hooks"), "results/ynoc.md")
-    assert "@misc{molyneux-chosen-ynoc-metrics-published," in page
+    assert "@misc{molyneux-chosen-ynoc-published," in page
     assert "molyneux sweep configs/studies/ynoc.yaml" in page
     assert page.count("Cite this table") == len(re.findall(r"<!-- end: (?:chosen|compared|leading)-", page))
     assert "Cite this table" not in shown_page(script("hooks"), "understand/robustness.md")
