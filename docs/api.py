@@ -21,6 +21,8 @@ class FamiliesFirst(griffe.Extension):
         for module in _modules(pkg):
             for name in [name for name, item in module.members.items() if _is_outside(item, pkg)]:
                 del module.members[name]
+            if module.path.count(".") == 1:
+                module.docstring = None  # the pages of a room say what it is
             if isinstance(module.exports, list):
                 _order(module)
                 module.members.pop("__all__", None)

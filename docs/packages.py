@@ -44,7 +44,8 @@ def api_table(part: str) -> str:
     rows = [f"| [`{name}`][{package}.{name}] | {_said(package, name)} |" for name in sorted(names, key=str.lower)]
     table = "\n".join(["| name | what it is |", "| :--- | :--- |", *rows, ""])
     members = ", ".join(names)
-    options = f"    options:\n      members: [{members}]\n      show_submodules: false\n      show_root_heading: false\n"
+    hidden = "".join(f"      show_{part}: false\n" for part in ("submodules", "root_heading", "root_toc_entry"))
+    options = f"    options:\n      members: [{members}]\n{hidden}"
     return f"{table}\n::: {package}\n{options}      heading_level: 2\n"
 
 
