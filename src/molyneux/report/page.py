@@ -365,7 +365,8 @@ def _gallery(gallery: DrawnGallery) -> str:
     head = [escape_markdown(column) for column in gallery.columns]
     rows = [[_cell_text(cell) for cell in row] for row in gallery.rows]
     table = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
-    return "\n".join([f"**{escape_markdown(gallery.title)}**", "", escape_markdown(gallery.note), "", *table])
+    above = [f"**{escape_markdown(gallery.title)}**", ""] if gallery.title else []
+    return "\n".join([*above, escape_markdown(gallery.note), "", *table])
 
 
 def _cell_text(cell: DrawnCell) -> str:

@@ -145,7 +145,8 @@ def _probes(scores: Sequence[Score]) -> str:
 
 
 def _rest(scores: Sequence[Score]) -> str:
-    known = next((score for score in scores if score.value is not None and score.higher_is_better is not None), None)
+    directed = [score for score in scores if score.value is not None and score.higher_is_better is not None]
+    known = next((score for score in directed if score.name == "clustering.nmi"), next(iter(directed), None))
     if known is not None:
         family = wording.family_title(wording.family(known.name))
         of = f" ({wording.subject(known)})" if wording.subject(known) else ""
@@ -228,11 +229,14 @@ def _overlap(first: Score, second: Score) -> bool:
 
 
 def _dead(scores: Sequence[Score]) -> Iterator[str]:
-    for score in scores:
-        most = score.bounds[1]
-        if score.name == "code_use.active_units" and score.value is not None and most and score.value < most / 2:
-            code = wording.value_text(score.about.get("code"))
-            yield f"Of the {most:g} dimensions of the code {code}, {score.value:g} are used; the others carry nothing."
+    """Codes given the most modalities of which few dimensions are used."""
+    known = [score for score in scores if score.name == "code_use.active_units" and score.value is not None]
+    widest = max((len(_source(score)) for score in known), default=0)
+    for score in known:
+        most, used = score.bounds[1], score.value or 0.0
+        if len(_source(score)) == widest and most and used < most / 2:
+            code = wording.value_text(score.about.get("code")).replace(".", " ")
+            yield f"Of the {most:g} dimensions of the {code} code {used:g} vary with what is given; the others carry nothing."
 
 
 def _caveats(scores: Sequence[Score], history: Mapping[str, Sequence[float]], seed: object) -> Iterator[str]:
