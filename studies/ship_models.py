@@ -3,7 +3,11 @@
     molyneux run configs/pretrained/gebid-level5.yaml --out runs/gebid-level5
     python studies/ship_models.py runs
 
-A run that is not there leaves its model as it is. Weights are stored in 16 bits; `tests/run/trained/test_shipped.py` finds the
+Level 5 keeps its 50 steps of a draw, on which no training depends: of 10,000 pictures from captions 95.9 % (95.5 to 96.3) are
+right with 50 steps and 95.3 % (94.9 to 95.7) with 25, by the same weights, captions and noise; the Fréchet distance of pictures
+from the prior is 20.4 with both. Of 2,000 pictures 94.8 % are right with 15 steps, 93.3 % with 10 and 92.6 % with 7.
+
+A run that is not there leaves its model as it is. Weights are stored in 8 bits; `tests/run/trained/test_shipped.py` finds the
 recorded scores again.
 """
 
