@@ -169,6 +169,15 @@ def test_a_world_of_several_kinds_reads_a_sentence_of_any(capsys):
     assert "--kind" not in capsys.readouterr().out
 
 
+def test_symbols_of_meaning_are_not_offered_for_words(capsys):
+    words = ["predict", "shapeworld-quantifiers", "--image", "docs/assets/generated/scene.png"]
+    assert main([*words, "--text", "exactly five squares are red"]) == 2
+    told = capsys.readouterr().err
+    assert "unknown word" in told
+    assert "-fewer-than" not in told
+    assert "nor can it" not in told
+
+
 def test_agreement_is_not_told_of_a_picture_or_a_sentence_alone(capsys):
     words = ["predict", "shapeworld-quantifiers", "--image", "docs/assets/generated/scene.png"]
     assert main([*words, "--text", "most ellipses are blue"]) == 0

@@ -238,6 +238,8 @@ def _without_punctuation(
         return views_of(modality, [" ".join(re.findall(r"\w+", text)) if isinstance(text, str) else text for text in values])
     except DataError as again:
         told = [text.removesuffix(_AS_IT_IS) for text in unread.values()]
+        if modality.arities:  # symbols of meaning, which nobody writes
+            raise DataError("; ".join(told)) from again
         raise DataError("; ".join([*told, f"nor can it be taken as it is ({again})"])) from again
 
 
