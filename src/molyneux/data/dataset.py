@@ -62,6 +62,35 @@ class SplitDataset(ABC):
         factors = self.batch(indices, split=split, seed=seed).factors
         return np.empty((len(indices), 0), np.int64) if factors is None else factors.numpy()
 
+    def numbers_with(
+        self, values: Mapping[str, str], *, split: Split, seed: int, count: int, start: int = 0, most: int = 20_000
+    ) -> np.ndarray:
+        """Numbers of the first samples, from `start` on, whose factors have these values; at most `count`, (n,) int64.
+
+        Args:
+            values: the value of each factor that is asked for; none where any sample will do.
+            split: which split.
+            seed: of the samples.
+            count: how many are wanted.
+            start: the number of the first sample that is looked at.
+            most: how many samples are looked at.
+
+        Raises:
+            ConfigError: no such split, factor or value.
+        """
+        spec, found, size = self.spec, np.empty(0, np.int64), self.size(split)
+        places = [spec.factor_index(name) for name in values]
+        codes = [_code(spec, name, value) for name, value in values.items()]
+        end = min(start + most, start + most if size is None else size)
+        step = 1024 if values else count
+        for first in range(start, end, step):
+            numbers = np.arange(first, min(first + step, end))
+            fitting = (self.factor_codes(numbers, split=split, seed=seed)[:, places] == codes).all(1) if values else slice(None)
+            found = np.concatenate([found, numbers[fitting]])[:count]
+            if len(found) == count:
+                break
+        return found
+
     def readers(self) -> Mapping[str, Reader]:
         """The exact readers this data set has, by modality; none unless a subclass says otherwise."""
         return {}
@@ -150,3 +179,11 @@ class SplitSource:
     def batch(self, indices: np.ndarray) -> Batch:
         """The samples at these positions."""
         return self.dataset.batch(check_positions(indices, self._size), split=self.split, seed=self.seed)
+
+
+def _code(spec: Spec, name: str, value: str) -> int:
+    """The code of a value of a factor; ConfigError where it has no such value."""
+    values = spec.factor(name).values
+    if value not in values:
+        raise ConfigError(f"{name} has no value {value!r}; {nearest(value, values)}")
+    return values.index(value)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from molyneux.run.studies.leaderboard import make_leaderboard
     from molyneux.run.studies.study import Goal, Range, Study, check_study, load_study
     from molyneux.run.studies.sweep import SweepOutcome, run_study
+    from molyneux.run.trained.broken import RightShare, SenseCurve, break_sense, sense_curve
     from molyneux.run.trained.generated import Generated, Origin
     from molyneux.run.trained.given import GivenInput
     from molyneux.run.trained.judges import TrainedJudge, open_judge
@@ -40,10 +41,12 @@ if TYPE_CHECKING:
     from molyneux.run.trained.opened import open_model
     from molyneux.run.trained.pictures import picture_sheet
     from molyneux.run.trained.predicted import Predicted
-    from molyneux.run.trained.readers import ReadValue, ViewReading, read_value
+    from molyneux.run.trained.readers import ReadValue, ViewReading, read_batch, read_value
     from molyneux.run.trained.shipped import shipped_folder, shipped_names
+    from molyneux.run.trained.surveyed import CodeSurvey, between_codes, flat_code, parted_code, survey_codes
 
 __all__ = [
+    "CodeSurvey",
     "Comparison",
     "ConditionSettings",
     "DataSettings",
@@ -64,7 +67,9 @@ __all__ = [
     "ReadValue",
     "Repeated",
     "ReportSettings",
+    "RightShare",
     "RunProgress",
+    "SenseCurve",
     "Silent",
     "Step",
     "Study",
@@ -74,6 +79,8 @@ __all__ = [
     "TrainedModel",
     "UnreadTextWarning",
     "ViewReading",
+    "between_codes",
+    "break_sense",
     "check_study",
     "compare_models",
     "constant_accuracy",
@@ -83,6 +90,7 @@ __all__ = [
     "export_run",
     "export_samples",
     "fetched",
+    "flat_code",
     "is_run",
     "judged_data",
     "load_experiment",
@@ -98,8 +106,10 @@ __all__ = [
     "open_model",
     "opened_export",
     "parse_experiment",
+    "parted_code",
     "picture_sheet",
     "push_export",
+    "read_batch",
     "read_data",
     "read_experiment",
     "read_value",
@@ -107,9 +117,11 @@ __all__ = [
     "require_whole",
     "run_experiment",
     "run_study",
+    "sense_curve",
     "shipped_folder",
     "shipped_names",
     "study_schema",
+    "survey_codes",
     "usual_imperfections",
     "verify_export",
 ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch import Tensor
 
-from molyneux.core import ConfigError, ConflictError, Modality, Reader, Spec, nearest, store, values_of
+from molyneux.core import ConfigError, ConflictError, Modality, Reader, Spec, nearest, store, values_of, views_of
 from molyneux.run.trained.given import GivenInput
 from molyneux.run.trained.pictures import SHOWN, npz_bytes, picture_sheet, png_bytes, shown_view
 from molyneux.run.trained.readers import Readings, described, first_readers, read_views
@@ -113,6 +113,22 @@ class Generated:
         """By modality that has readers, which one reads in `readings(first=True)`: exact, or a judge and how well it reads."""
         found = first_readers(self.readers())
         return {name: described(found[name][0]) for name in self.names if name in found}
+
+    def wanted(self, row: int) -> dict[str, str]:
+        """The values that the texts a sample was made from say, by factor, as the exact readers of texts read them.
+
+        With `readings`, this tells whether what was drawn is what was asked for. What a text leaves open has the value that was
+        drawn for it. Empty where no text was given, or one that the readers do not read.
+        """
+        if not self.inputs:
+            return {}
+        readers, found = self.readers(), dict[str, str]()
+        for name, text in self.inputs[row].used.items():
+            if name in readers and name not in self.inputs[row].unread:
+                view = views_of(self.spec.modality(name), text).view
+                first = read_views({name: readers[name][:1]}, self.spec, {name: view})[0][name][0]
+                found |= {factor: value for factor, value in first.values.items() if value is not None}
+        return found
 
     def save(self, path: Path | str) -> Path:
         """Write the views into a file, or into a folder with one file for each view where the path has no suffix.

@@ -12,6 +12,7 @@ import numpy as np
 from torch import Tensor
 
 from molyneux.core import (
+    Batch,
     ConfigError,
     ConvertedViews,
     DataError,
@@ -123,6 +124,16 @@ def read_views(readers: Mapping[str, Sequence[Reader]], spec: Spec, views: Mappi
                     ViewReading(type(reader).__name__, values, reading.reasons.get(row, ""), exact)
                 )
     return [{name: tuple(parts) for name, parts in sample.items()} for sample in found]
+
+
+def read_batch(dataset: Dataset, batch: Batch) -> list[Readings]:
+    """What the readers of a world read in the views of samples, sample by sample.
+
+    Args:
+        dataset: a world.
+        batch: samples of it.
+    """
+    return read_views(model_readers(dataset.spec, dataset.name, dataset, {}), dataset.spec, batch.views)
 
 
 @dataclass(frozen=True)

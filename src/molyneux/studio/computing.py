@@ -1,0 +1,149 @@
+"""One queue of computations for all pages, in a bounded number of threads; what a newer one makes stale is dropped."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class SupersededError(Exception):
+    """A computation was stopped, or a newer one of the same place took its place."""
+
+
+class Job(Generic[T]):
+    """One computation: it may ask whether it is still wanted, and tell how far it is.
+
+    Args:
+        function: what is computed, given the job itself.
+        finished: the future that a page waits for, of the loop of the server.
+        told: called in the loop with a share from 0 to 1 and a few words.
+    """
+
+    def __init__(
+        self, function: Callable[[Job[T]], T], finished: asyncio.Future[T], told: Callable[[float, str], object] | None
+    ) -> None:
+        self._function, self._finished, self._told, self._stop = function, finished, told, threading.Event()
+        self._loop = finished.get_loop()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nobody waits for it any more."""
+        return self._stop.is_set()
+
+    def stop(self) -> None:
+        """Ask it to stop; one that waits in the queue is never begun. Called in the loop."""
+        self._stop.set()
+        if not self._finished.done():
+            self._finished.set_exception(SupersededError())
+
+    def check(self) -> None:
+        """Raise SupersededError if nobody waits for it any more; long computations call it between their parts."""
+        if self.stopped:
+            raise SupersededError
+
+    def tell(self, share: float, words: str = "") -> None:
+        """Tell how far it is."""
+        self.check()
+        if self._told is not None:
+            self._call(self._told, share, words)
+
+    def compute(self) -> None:
+        """Compute it, in the thread of a worker."""
+        if self.stopped:
+            return
+        try:
+            value = self._function(self)
+        except BaseException as error:  # told to who waits for it
+            self._call(self._end, None, error)
+        else:
+            self._call(self._end, value, None)
+
+    def _end(self, value: Any, error: BaseException | None) -> None:
+        if self._finished.done():
+            return
+        if error is None:
+            self._finished.set_result(value)
+        else:
+            self._finished.set_exception(error)
+
+    def _call(self, function: Callable[..., object], *arguments: object) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(function, *arguments)
+
+
+class Computing:
+    """A queue of computations.
+
+    Args:
+        workers: computations at a time; each has one thread.
+    """
+
+    def __init__(self, workers: int = 1) -> None:
+        self._queue: queue.SimpleQueue[Job[Any] | None] = queue.SimpleQueue()
+        self._latest: dict[tuple[Hashable, str], Job[Any]] = {}
+        self._threads = [
+            threading.Thread(target=self._work, name=f"computing-{number}", daemon=True) for number in range(max(1, workers))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _work(self) -> None:
+        while (job := self._queue.get()) is not None:
+            job.compute()
+
+    async def run(
+        self,
+        owner: Hashable,
+        place: str,
+        function: Callable[[Job[T]], T],
+        *,
+        told: Callable[[float, str], object] | None = None,
+    ) -> T:
+        """Compute something in a worker and wait for it.
+
+        Args:
+            owner: who asks, such as an open page.
+            place: what it is for; an earlier computation of the same owner and place is stopped.
+            function: what is computed, given the `Job`.
+            told: called with how far it is.
+
+        Raises:
+            SupersededError: it was stopped, or a newer one came. What `function` raises.
+        """
+        job: Job[T] = Job(function, asyncio.get_running_loop().create_future(), told)
+        key = (owner, place)
+        if (earlier := self._latest.get(key)) is not None:
+            earlier.stop()
+        self._latest[key] = job
+        self._queue.put(job)
+        try:
+            return await job._finished
+        except asyncio.CancelledError:
+            job.stop()
+            raise
+        finally:
+            if self._latest.get(key) is job:
+                del self._latest[key]
+
+    def stop(self, owner: Hashable, place: str = "") -> None:
+        """Stop all computations of an owner, or that of one place."""
+        for key, job in list(self._latest.items()):
+            if key[0] == owner and place in ("", key[1]):
+                job.stop()
+
+    @property
+    def waiting(self) -> int:
+        """Computations that somebody waits for."""
+        return len(self._latest)
+
+    def close(self) -> None:
+        """Stop everything and end the workers."""
+        for job in list(self._latest.values()):
+            job.stop()
+        for _ in self._threads:
+            self._queue.put(None)

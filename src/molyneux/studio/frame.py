@@ -1,0 +1,125 @@
+"""What every page has: the head with the other pages, the title, a place for the content, and the parts that pages share."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nicegui import ui
+
+from molyneux.core import Modality
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_STYLE = Path(__file__).with_name("studio.css")
+_SCRIPT = Path(__file__).with_name("studio.js")
+
+
+@contextmanager
+def frame(title: str, intro: str, *, pages: Mapping[str, str], path: str) -> Iterator[None]:
+    """The frame of a page, as a context in which its content is built.
+
+    Args:
+        title: of the page.
+        intro: what it is for, in one sentence.
+        pages: titles of all pages by path.
+        path: of this one.
+    """
+    ui.add_css(_STYLE.read_text(encoding="utf-8"))
+    ui.add_body_html(f"<script>{_SCRIPT.read_text(encoding='utf-8')}</script>")
+    with ui.header(elevated=False).classes("top"):
+        ui.html('<a class="skip" href="#content">Skip to the content</a>', sanitize=False)
+        ui.link("Molyneux", "/").classes("brand")
+        with ui.element("nav").props("aria-label=pages"):
+            for target, name in pages.items():
+                link = ui.link(name, target)
+                if target == path:
+                    link.props("aria-current=page")
+        button("Dark / light").on("click", js_handler="() => window.molyneuxTheme()")
+    with ui.element("div").props("id=content tabindex=-1").classes("page"):
+        with ui.element("div").classes("intro"):
+            ui.html(f"<h1>{html.escape(title)}</h1>", sanitize=False)
+            ui.label(intro).classes("quiet")
+        yield
+
+
+def button(text: str, on_click: Callable[[], object] | None = None, *, strong: bool = False) -> ui.button:
+    """A button in the colours of the pages.
+
+    Args:
+        text: what it says.
+        on_click: what it does.
+        strong: whether it is the one that a page is for.
+    """
+    made = ui.button(text, on_click=on_click, color=None).props("no-caps unelevated dense")
+    return made.classes("strong" if strong else "weak")
+
+
+@contextmanager
+def card(title: str = "", *, level: int = 2, classes: str = "") -> Iterator[ui.element]:
+    """A box with a heading, as a context.
+
+    Args:
+        title: its heading; none where empty.
+        level: of the heading.
+        classes: further classes of the box.
+    """
+    with ui.element("section").classes(f"card {classes}".strip()) as box:
+        if title:
+            heading(title, level=level)
+        yield box
+
+
+def heading(text: str, *, level: int = 2) -> None:
+    """A heading."""
+    ui.html(f"<h{level}>{html.escape(text)}</h{level}>", sanitize=False)
+
+
+def note(text: str) -> None:
+    """A remark, such as how a text was understood."""
+    ui.label(text).classes("note")
+
+
+def again(python: str, command: str = "") -> None:
+    """How the same is made without the studio: lines of Python and a command, each with a button that copies it."""
+    with ui.expansion("The same in Python and on the command line").classes("again").props("dense"):
+        for title, text in (("Python", python), ("Command", command)):
+            if text:
+                with ui.element("div").classes("snippet"):
+                    ui.html(f"<pre tabindex='0' aria-label='{title}'><code>{html.escape(text)}</code></pre>", sanitize=False)
+                    copied = f"() => navigator.clipboard.writeText({_script_text(text)})"
+                    button(f"Copy {title}").on("click", js_handler=copied)
+
+
+def _script_text(text: str) -> str:
+    """A text as a literal of JavaScript."""
+    import json
+
+    return json.dumps(text).replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def show_view(modality: Modality, view: Tensor, *, about: str = "") -> None:
+    """One view (*shape) in stored form: a picture, a drawn contour, a sound that plays, or a text.
+
+    Args:
+        modality: of the view.
+        view: the view.
+        about: what it shows, for people who do not see it; by default the name of the modality.
+    """
+    from molyneux.core import values_of
+    from molyneux.report.plots import contour_svg, image_uri
+
+    about = about or modality.name
+    if modality.kind == "image" and view.shape[0] in (1, 3):
+        ui.html(f'<img class="picture" src="{image_uri(view.numpy())}" alt="{html.escape(about, quote=True)}">', sanitize=False)
+    elif modality.kind == "series":
+        drawing = contour_svg(view.numpy()).replace('aria-label="series"', f'aria-label="{html.escape(about, quote=True)}"')
+        ui.html(drawing, sanitize=False).classes("contour")
+    elif modality.symbols:
+        ui.label(str(values_of(modality, view[None])[0])).classes("said")
+    else:
+        ui.label(f"{modality.name} {tuple(view.shape)}").classes("quiet")

@@ -1,0 +1,397 @@
+"""Ask: give up to three models the same words, picture or line, and see beside each other what they make of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from nicegui import events, ui
+
+import molyneux.run as runs
+from molyneux.core import DataError, Modality, MolyneuxError, TracesContours
+from molyneux.studio import given
+from molyneux.studio.address import PageState
+from molyneux.studio.drawing import drawing
+from molyneux.studio.frame import again, button, card, heading, note, show_view
+from molyneux.studio.shares import show_shares
+from molyneux.studio.visit import Place, Visit, sentence
+
+PATH, TITLE = "/ask", "Ask"
+INTRO = "Type a caption, give a picture or draw one: each model shows what it makes of it, and the readers say what is in it."
+MOST_MODELS, MOST_DRAWN = 3, 24
+_CAPTIONS = 20
+"""Captions that are drawn of one picture, to see how often each comes."""
+FIRST_MODEL, FIRST_TEXT = "cdsprites-level5", "small red heart at top left on light"
+
+
+@dataclass(frozen=True)
+class AskState(PageState):
+    """What the page shows.
+
+    Args:
+        model: names of one to three models.
+        given: what is given, `modality:value`.
+        count: pictures of each model.
+        seed: of the noise.
+        prior: where codes come from if nothing is given; empty for the usual one.
+        raw: whether texts are taken symbol by symbol.
+    """
+
+    model: tuple[str, ...] = (FIRST_MODEL,)
+    given: tuple[str, ...] = (f"text:{FIRST_TEXT}",)
+    count: int = 4
+    seed: int = 1
+    prior: str = ""
+    raw: bool = False
+
+    def checked(self) -> Self:
+        """See `PageState`."""
+        models = tuple(dict.fromkeys(self.model))[:MOST_MODELS]
+        kept = given.packed(given.unpacked(self.given))
+        return type(self)(models, kept, min(max(self.count, 1), MOST_DRAWN), max(self.seed, 0), self.prior, self.raw)
+
+
+State = AskState
+
+
+async def build(visit: Visit[AskState]) -> None:
+    """Build the page."""
+    await _Ask(visit).build()
+
+
+class _Ask:
+    def __init__(self, visit: Visit[AskState]) -> None:
+        self.visit, self.sounds = visit, dict[str, tuple[int, Any]]()
+        self.models: list[runs.TrainedModel] = []
+        self.problems = dict[str, str]()
+
+    async def build(self) -> None:
+        known = self.visit.library.models
+        with ui.element("div").classes("sides"):
+            with card("What you give", classes="controls"):
+                state = self.visit.state
+                chosen = ui.select(
+                    list(known), multiple=True, label="Models, up to three", value=[m for m in state.model if m in known]
+                )
+                chosen.props("outlined dense options-dense use-chips max-values=3").on_value_change(self._models_changed)
+                self.inputs = Place("what is given")
+                with ui.element("div").classes("row"):
+                    count = ui.number("How many", value=state.count, min=1, max=MOST_DRAWN, step=1, format="%d")
+                    count.props("outlined dense debounce=300").on_value_change(lambda e: self._changed(count=_whole(e.value, 1)))
+                    self.seed = ui.number("Seed", value=state.seed, min=0, step=1, format="%d").props(
+                        "outlined dense debounce=300"
+                    )
+                    self.seed.on_value_change(lambda e: self._changed(seed=_whole(e.value, 0)))
+                button("New draws", lambda: self.seed.set_value(self.visit.state.seed + 1), strong=True)
+                raw = ui.checkbox("Take texts symbol by symbol", value=state.raw)
+                raw.on_value_change(lambda e: self._changed(raw=bool(e.value)))
+            self.results = ui.element("div").classes("columns")
+        await self._open()
+
+    async def _models_changed(self, event: events.ValueChangeEventArguments[Any]) -> None:
+        names = tuple(event.value or ())[:MOST_MODELS]
+        if self.visit.change(model=names):
+            await self._open()
+
+    async def _open(self) -> None:
+        """Open the chosen models, build the inputs that they take, and ask them."""
+        names, library = self.visit.state.model, self.visit.library
+        self.problems = {}
+
+        def opened(_: object) -> list[runs.TrainedModel]:
+            found = []
+            for name in names:
+                try:
+                    found.append(library.open(name))
+                except MolyneuxError as error:
+                    self.problems[name] = sentence(error)
+            return found
+
+        models = await self.visit.compute("open", self.inputs, opened, words="opening the models")
+        if models is None:
+            return
+        self.models = models
+        with self.inputs.fresh():
+            for problem in self.problems.values():
+                ui.label(problem).classes("problem").props("role=alert")
+            if not names:
+                note("Choose a model.")
+            for modality in self._modalities():
+                self._input(modality)
+        self._places()
+        await self._ask()
+
+    def _modalities(self) -> list[Modality]:
+        """The modalities of all models, each name once."""
+        found: dict[str, Modality] = {}
+        for model in self.models:
+            for modality in model.spec.modalities:
+                found.setdefault(modality.name, modality)
+        return list(found.values())
+
+    def _input(self, modality: Modality) -> None:
+        """The control by which a modality is given."""
+        values = given.unpacked(self.visit.state.given)
+        value = values.get(modality.name, "")
+        if modality.symbols:
+            typed = ui.input(label=modality.name, value=value, placeholder="type, or leave empty").classes("w-full")
+            typed.props("outlined dense clearable debounce=500").on_value_change(
+                lambda e: self._give(modality.name, str(e.value or ""))
+            )
+            return
+        world = next((model.dataset() for model in self.models if modality.name in model.modalities), None)
+        touch = modality.kind == "series" and isinstance(world, TracesContours)
+        if modality.kind not in ("image", "audio") and not touch:
+            note(f"{modality.name} is not given here: it is a {modality.kind}. Use Python or a file.")
+            return
+        with ui.expansion(modality.name, value=bool(value)).classes("sense").props("dense"):
+            if modality.kind == "image":
+                self._picture(modality, value)
+            if touch:
+                ui.label("Draw one closed line with the pointer.").classes("quiet")
+                drawing(modality.name, told=lambda _, line: self._give(modality.name, given.line_text(line) if line else ""))
+            if modality.kind == "audio":
+                self._file(modality, "a WAV file", ".wav,audio/wav")
+
+    def _picture(self, modality: Modality, value: str) -> None:
+        if value:
+            ui.html(
+                f'<img class="picture small" alt="what is given" src="data:image/png;base64,{_standard(value)}">', sanitize=False
+            )
+            button("Take it away", lambda: self._give(modality.name, "", anew=True))
+        ui.label("Draw a figure: it is filled when you lift the pointer.").classes("quiet")
+        drawing(modality.name, told=lambda picture, _: self._drawn(modality, picture), colours=True)
+        self._file(modality, "a picture, or a sound where the model hears in pictures", "image/*,.wav")
+
+    def _file(self, modality: Modality, what: str, kinds: str) -> None:
+        async def uploaded(event: events.UploadEventArguments) -> None:
+            content = await event.file.read()
+            try:
+                if event.file.name.lower().endswith(".wav"):
+                    self.sounds[modality.name] = given.sound_of(content)
+                    await self._ask()
+                else:
+                    await self._give(modality.name, given.picture_text(content, modality), anew=True)
+            except MolyneuxError as error:
+                ui.notify(sentence(error), type="negative", timeout=8000)
+
+        upload = ui.upload(label=f"Or choose {what}", auto_upload=True, on_upload=uploaded, max_files=1, max_file_size=8 * 2**20)
+        upload.props(f'accept="{kinds}" flat bordered')
+
+    async def _drawn(self, modality: Modality, picture: bytes) -> None:
+        await self._give(modality.name, given.picture_text(picture, modality) if picture else "")
+
+    async def _give(self, name: str, value: str, *, anew: bool = False) -> None:
+        values = {**given.unpacked(self.visit.state.given), name: value}
+        await self._changed(given=given.packed(values))
+        if anew:
+            await self._open()
+
+    async def _changed(self, **values: Any) -> None:
+        if self.visit.change(**values):
+            await self._ask()
+
+    def _places(self) -> None:
+        self.results.clear()
+        self.shown: list[tuple[Place, Place]] = []
+        with self.results:
+            for model in self.models:
+                with card(model.name):
+                    self.shown.append((Place(f"what {model.name} makes"), Place(f"how {model.name} is asked elsewhere")))
+
+    async def _ask(self) -> None:
+        await asyncio.gather(*(self._ask_one(number) for number in range(len(self.models))))
+
+    def _given(self, model: runs.TrainedModel) -> dict[str, Any]:
+        """What is given of the modalities that a model has, as it takes them."""
+        values = given.unpacked(self.visit.state.given)
+        items = {modality.name: modality for modality in model.spec.modalities}
+        world = model.dataset() if any(items[name].kind == "series" for name in values if name in items) else None
+        found = {name: given.value_of(items[name], value, world) for name, value in values.items() if name in items}
+        return {**found, **{name: sound for name, sound in self.sounds.items() if name in items}}
+
+    async def _ask_one(self, number: int) -> None:
+        model, (place, below), state = self.models[number], self.shown[number], self.visit.state
+        name = f"ask {number}"
+        if "generate" in model.abilities:
+            made = await self.visit.compute(
+                name, place, lambda job: _generated(model, self._given(model), state), words="drawing"
+            )
+            if made is None:
+                return
+            with place.fresh():
+                spots = _show_generated(made)
+            with below.fresh():
+                again(*_lines(self.visit, model, state))
+            await self._read(name, place, made, spots)
+        elif "predict" in model.abilities:
+            found = await self.visit.compute(name, place, lambda job: _predicted(model, self._given(model)), words="looking")
+            if found is None:
+                return
+            with place.fresh():
+                _show_predicted(found, model)
+            with below.fresh():
+                again(*_lines(self.visit, model, state))
+        else:
+            place.problem(
+                f"{model.name} can {', '.join(model.abilities) or 'nothing of this kind'}: the page Codes shows its codes."
+            )
+
+    async def _read(self, name: str, place: Place, made: runs.Generated, spots: list[Callable[[str, bool | None], None]]) -> None:
+        """What the readers read in the pictures, beneath them."""
+        read = await self.visit.compute(f"{name} read", place, lambda job: _readings(made), words="reading", replaces=False)
+        for spot, (text, right) in zip(spots, read or (), strict=False):
+            spot(text, right)
+
+
+def _generated(model: runs.TrainedModel, values: Mapping[str, Any], state: AskState) -> runs.Generated:
+    if len(values) == len(model.modalities):
+        raise DataError("everything is given, and nothing is left to draw: leave one sense empty")
+    prior = state.prior if state.prior in model.priors else ""
+    others = [item for item in model.spec.modalities if item.name not in values]
+    count = _CAPTIONS if values and all(item.symbols for item in others) else state.count
+    return model.generate([item.name for item in others], count=count, seed=state.seed, prior=prior, raw=state.raw, inputs=values)
+
+
+def _predicted(model: runs.TrainedModel, values: Mapping[str, Any]) -> runs.Predicted:
+    if not values:
+        raise DataError(f"give at least one of {', '.join(model.modalities)}")
+    return model.predict(inputs=values, apart=len(values) > 1)
+
+
+def _show_generated(made: runs.Generated) -> list[Callable[[str, bool | None], None]]:
+    """Show what was drawn; gives, by sample, what writes the reading of it."""
+    for text in dict.fromkeys([*made.notes, *(_understood(given_input) for given_input in made.inputs[:1])]):
+        if text:
+            note(text)
+    drawn = [name for name in made.names if not made.spec.modality(name).symbols]
+    texts = [name for name in made.names if made.spec.modality(name).symbols]
+    if not drawn:
+        for name in texts:
+            counts = Counter(made.texts(name) if made.spec.modality(name).kind == "text" else map(str, made.values(name)))
+            ui.label(f"Of {len(made)} draws, {name}:").classes("quiet")
+            show_shares([(text or "(nothing)", count / len(made)) for text, count in counts.most_common(6)])
+        return []
+    spots = []
+    with ui.element("div").classes("grid"):
+        for row in range(len(made)):
+            with ui.element("figure").classes("sample"):
+                for name in drawn:
+                    show_view(
+                        made.spec.modality(name), made.views[name][row], about=f"{name} {row + 1}, drawn by {made.origin.model}"
+                    )
+                with ui.element("figcaption"):
+                    for name in texts:
+                        show_view(made.spec.modality(name), made.views[name][row])
+                    spots.append(_spot())
+    return spots
+
+
+def _spot() -> Callable[[str, bool | None], None]:
+    label = ui.label().classes("reading")
+
+    def written(text: str, right: bool | None) -> None:
+        label.text = text
+        if right is not None:
+            label.classes("right" if right else "wrong")
+
+    return written
+
+
+def _understood(sample: runs.GivenInput) -> str:
+    """How a text was understood, in one sentence; empty where it was taken as it is."""
+    parts = []
+    for name, value in sample.given.items():
+        if name in sample.unread:
+            parts.append(sentence(DataError(sample.unread[name])))
+        elif isinstance(value, str) and sample.used.get(name, value) != value:
+            drawn = f"; drawn at random: {', '.join(sample.drawn)}" if sample.drawn else ""
+            parts.append(f"Read as “{sample.used[name]}”{drawn}.")
+    return " ".join(parts)
+
+
+def _readings(made: runs.Generated) -> list[tuple[str, bool | None]]:
+    """By sample, what is read in its pictures, and whether that is what the given text says."""
+    readings = made.readings()
+    found = []
+    for row, parts in enumerate(readings):
+        first = [part[0] for name, part in parts.items() if part and not made.spec.modality(name).symbols]
+        text = "; ".join(str(reading) for reading in first)
+        wanted = made.wanted(row)
+        values = {name: value for reading in first for name, value in reading.values.items() if name in wanted}
+        right = all(values[name] == wanted[name] for name in values) if values else None
+        found.append((text, right))
+    return found
+
+
+def _show_predicted(found: runs.Predicted, model: runs.TrainedModel) -> None:
+    for text in dict.fromkeys([*found.notes, *(_understood(given_input) for given_input in found.inputs)]):
+        if text:
+            note(text)
+    for target in found.targets:
+        if target.task == "number":
+            ui.label(found.line(target.name, found.answers, 0)).classes("answer")
+            continue
+        ui.label(f"{target.name}: {found.best(target.name)[0]}").classes("answer")
+        show_shares(list(found.probabilities(target.name)[0].items())[:10])
+    missing = [name for name in model.modalities if name not in found.inputs[0].given]
+    if missing:
+        note(f"{', '.join(missing)} missing: {model.name} answers without.")
+    if found.parts:
+        heading("By each sense alone", level=3)
+        for names, answers in found.parts.items():
+            for target in found.targets:
+                ui.label(f"{' + '.join(names)}: {found.line(target.name, answers, 0)}")
+
+
+def _lines(visit: Visit[AskState], model: runs.TrainedModel, state: AskState) -> tuple[str, str]:
+    """The line of Python and the command that make the same."""
+    import shlex
+
+    values = given.unpacked(state.given)
+    source = visit.library.source(model.name)
+    named, options = [], []
+    for modality in model.spec.modalities:
+        if modality.name in values:
+            text = values[modality.name] if modality.symbols else f"{modality.name}.png" if modality.kind == "image" else "..."
+            named.append(
+                f"{modality.name}={text!r}" if modality.name.isidentifier() else f"inputs={{{modality.name!r}: {text!r}}}"
+            )
+            options.append(f"--{modality.name} {shlex.quote(text)}")
+    if "generate" not in model.abilities:
+        call = f"model.predict({', '.join(named)})"
+        return (
+            f"import molyneux\n\nmodel = molyneux.open_model({source!r})\n{call}",
+            f"molyneux predict {shlex.quote(source)} {' '.join(options)}",
+        )
+    targets = [name for name in model.modalities if name not in values]
+    count = _CAPTIONS if named and all(model.spec.modality(name).symbols for name in targets) else state.count
+    further = [
+        f"count={count}",
+        f"seed={state.seed}",
+        *([f"prior={state.prior!r}"] if state.prior else []),
+        *(["raw=True"] if state.raw else []),
+    ]
+    call = f"model.generate({', '.join([repr(targets), *named, *further])})"
+    words = [
+        f"molyneux generate {shlex.quote(source)}",
+        *(options or ["--from-prior"]),
+        *(f"--to {shlex.quote(name)}" for name in targets),
+        f"--count {count} --seed {state.seed}",
+        *(["--raw"] if state.raw else []),
+    ]
+    return f"import molyneux\n\nmodel = molyneux.open_model({source!r})\n{call}", " ".join(words)
+
+
+def _standard(text: str) -> str:
+    """Base64 for addresses as the usual one, without anything else."""
+    kept = "".join(letter for letter in text if letter.isalnum() or letter in "-_")
+    kept = kept.replace("-", "+").replace("_", "/")
+    return kept + "=" * (-len(kept) % 4)
+
+
+def _whole(value: Any, default: int) -> int:
+    return int(value) if isinstance(value, int | float) and abs(value) < 2**31 else default

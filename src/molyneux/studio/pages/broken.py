@@ -1,0 +1,302 @@
+"""Broken senses: break one sense of a model and see what it says now, what is left of its score, and what guessing would give."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+from nicegui import events, ui
+
+import molyneux.run as runs
+from molyneux.core import ConfigError
+from molyneux.studio.address import PageState
+from molyneux.studio.computing import Job
+from molyneux.studio.frame import again, card, heading, note, show_view
+from molyneux.studio.shares import show_shares
+from molyneux.studio.visit import Place, Visit
+
+if TYPE_CHECKING:
+    from molyneux.core import Batch, Modality
+    from molyneux.data.imperfections import Corruption
+
+PATH, TITLE = "/broken", "Broken senses"
+INTRO = "Break one sense of a model, more and more: what does it see now, what does it say, and how much of its score is left?"
+_SAMPLES, _FIRST = 300, "shapeworld-quantifiers"
+_FOR = {
+    "image": ("GaussianNoise", "Blur", "Erasing", "SaltAndPepper", "Dropout", "Rotation", "Tint"),
+    "audio": ("GaussianNoise", "Dropout"),
+    "series": ("GaussianNoise", "Dropout", "TemporalDropout"),
+    "text": ("Typos", "LetterShuffle", "Omission", "Substitution"),
+}
+
+
+@dataclass(frozen=True)
+class BrokenState(PageState):
+    """What the page shows.
+
+    Args:
+        model: its name; empty for the first that fits.
+        modality: which is broken; empty for the first.
+        corruption: its class; empty for the first that fits.
+        strength: from 0 to 1.
+        sample: number of the test sample.
+    """
+
+    model: str = ""
+    modality: str = ""
+    corruption: str = ""
+    strength: float = 0.5
+    sample: int = 0
+
+    def checked(self) -> Self:
+        """See `PageState`."""
+        strength, sample = min(max(self.strength, 0.0), 1.0), min(max(self.sample, 0), _SAMPLES - 1)
+        return replace(self, strength=strength, sample=sample)
+
+
+State = BrokenState
+
+
+def corruptions_of(modality: Modality) -> tuple[str, ...]:
+    """Classes of corruptions that fit a modality."""
+    import molyneux.data.imperfections as imperfections
+
+    return tuple(name for name in _FOR.get(modality.kind, ()) if getattr(imperfections, name)().fits(modality))
+
+
+def _corruption(name: str) -> Corruption:
+    import molyneux.data.imperfections as imperfections
+
+    made: Corruption = getattr(imperfections, name)()
+    return made
+
+
+async def build(visit: Visit[BrokenState]) -> None:
+    """Build the page."""
+    await _Broken(visit).build()
+
+
+class _Broken:
+    def __init__(self, visit: Visit[BrokenState]) -> None:
+        self.visit = visit
+        self.model: runs.TrainedModel | None = None
+        self.samples: Batch | None = None
+        self.curve: runs.SenseCurve | None = None
+
+    async def build(self) -> None:
+        with ui.element("div").classes("sides"):
+            with card("What is broken", classes="controls"):
+                names = list(self.visit.library.models)
+                first = _FIRST if _FIRST in names else names[0]
+                box = ui.select(names, label="Model", value=self.visit.state.model if self.visit.state.model in names else first)
+                box.props("outlined dense options-dense").on_value_change(self._model_changed)
+                self.form = Place("what is broken, and how")
+            with ui.element("div"):
+                with card("What is left of its score"):
+                    self.score = Place("the score")
+                with card("One sample"):
+                    self.one = Place("one sample")
+        await self._open(str(box.value))
+
+    async def _model_changed(self, event: events.ValueChangeEventArguments[Any]) -> None:
+        if self.visit.change(model=str(event.value), modality="", corruption="", sample=0):
+            await self._open(str(event.value))
+
+    async def _open(self, name: str) -> None:
+        library = self.visit.library
+
+        def opened(_: object) -> tuple[runs.TrainedModel, Batch]:
+            model = library.open(name)
+            return model, library.once(model, "samples", lambda: library.samples(model, _SAMPLES))
+
+        found = await self.visit.compute("open", self.form, opened, words="opening model and samples")
+        if found is None:
+            return
+        self.model, self.samples = found
+        await self._form()
+
+    def _chosen(self) -> tuple[Modality, str]:
+        """The modality and the corruption of the state, or the first that fit."""
+        assert self.model is not None
+        fitting = [item for item in self.model.spec.modalities if corruptions_of(item)]
+        if not fitting:
+            raise ConfigError(f"no corruption fits a sense of {self.model.name}")
+        modality = next((item for item in fitting if item.name == self.visit.state.modality), fitting[0])
+        known = corruptions_of(modality)
+        return modality, self.visit.state.corruption if self.visit.state.corruption in known else known[0]
+
+    async def _form(self) -> None:
+        assert self.model is not None
+        state = self.visit.state
+        try:
+            modality, corruption = self._chosen()
+        except ConfigError as error:
+            self.form.problem(str(error))
+            return
+        names = [item.name for item in self.model.spec.modalities if corruptions_of(item)]
+        with self.form.fresh():
+            sense = ui.select(names, label="sense", value=modality.name).props("outlined dense options-dense")
+            sense.on_value_change(lambda e: self._sense_changed(modality=str(e.value), corruption=""))
+            kinds = ui.select(list(corruptions_of(modality)), label="corruption", value=corruption).props(
+                "outlined dense options-dense"
+            )
+            kinds.on_value_change(lambda e: self._sense_changed(corruption=str(e.value)))
+            ui.label("strength").classes("quiet")
+            strength = ui.slider(min=0, max=1, step=0.05, value=state.strength).props('label aria-label="strength"')
+            strength.on_value_change(lambda e: self._moved(step=False, strength=float(e.value)))
+            sample = ui.number("test sample", value=state.sample, min=0, max=_SAMPLES - 1, step=1, format="%d")
+            sample.props("outlined dense debounce=300").on_value_change(lambda e: self._moved(sample=int(e.value or 0)))
+        self.curve = None
+        await self._look()
+        await self._measure()
+
+    async def _sense_changed(self, **values: Any) -> None:
+        if self.visit.change(**values):
+            await self._form()
+
+    async def _moved(self, *, step: bool = True, **values: Any) -> None:
+        if self.visit.change(step=step, **values):
+            self._say()
+            await self._look()
+
+    async def _measure(self) -> None:
+        """The curve of the score over strengths; measured once for a model, a sense and a corruption."""
+        model, samples = self.model, self.samples
+        assert model is not None
+        assert samples is not None
+        modality, name = self._chosen()
+        library = self.visit.library
+
+        def measured(job: Job[runs.SenseCurve]) -> runs.SenseCurve:
+            def make() -> runs.SenseCurve:
+                return runs.sense_curve(model, samples, _corruption(name), modality.name, told=lambda share: job.tell(share))
+
+            return library.once(model, f"curve {modality.name} {name}", make)
+
+        curve = await self.visit.compute("curve", self.score, measured, words=f"measuring on {len(samples)} test samples")
+        if curve is not None:
+            self.curve = curve
+            self._say()
+
+    def _say(self) -> None:
+        """The answer in one sentence, the curve with the place of the slider on it, and what each sense gives alone."""
+        curve = self.curve
+        if curve is None:
+            return
+        with self.score.fresh():
+            ui.label(curve.sentence(self.visit.state.strength)).classes("answer")
+            ui.html(_drawn(curve, self.visit.state.strength), sanitize=False)
+            rows = [("whole", curve.shares[0].share), *((f"{name} alone", found.share) for name, found in curve.alone.items())]
+            rows += [(f"without {curve.modality}", curve.missing.share)] if curve.missing else []
+            show_shares([*rows, ("guessing", curve.guess)])
+            assert self.model is not None
+            modality, name = self._chosen()
+            again(_lines(self.visit, self.model, modality, name, self.visit.state))
+            note(f"{curve.what}; {curve.shares[0].samples} test samples, so that each number is good to about 5 %.")
+
+    async def _look(self) -> None:
+        model, samples, state = self.model, self.samples, self.visit.state
+        assert model is not None
+        assert samples is not None
+        modality, name = self._chosen()
+
+        def looked(_: object) -> tuple[Batch, Any]:
+            import numpy as np
+
+            place = min(state.sample, len(samples) - 1)
+            batch = runs.break_sense(
+                samples[slice(place, place + 1)], model.spec, _corruption(name), modality.name, state.strength, np.array([place])
+            )
+            views = {item: batch.views[item].numpy() for item in model.modalities}
+            if "predict" in model.abilities:
+                return batch, model.predict(inputs=views, raw=True, apart=len(views) > 1)
+            targets = [item for item in model.modalities if item != modality.name]
+            return batch, model.generate(targets, count=1, seed=0, raw=True, inputs={modality.name: views[modality.name]})
+
+        found = await self.visit.compute("look", self.one, looked, words="looking")
+        if found is None:
+            return
+        batch, said = found
+        with self.one.fresh(), ui.element("div").classes("columns"):
+            with ui.element("div"):
+                heading("What it sees now", level=3)
+                with ui.element("div").classes("grid wide"):
+                    for item in model.spec.modalities:
+                        with ui.element("figure").classes("sample"):
+                            show_view(
+                                item, batch.views[item.name][0], about=f"{item.name}, {'broken' if item == modality else 'whole'}"
+                            )
+                            with ui.element("figcaption"):
+                                ui.label(f"{item.name}, {'broken' if item == modality else 'whole'}")
+            with ui.element("div"):
+                heading("What it says", level=3)
+                if isinstance(said, runs.Predicted):
+                    self._said(said, batch)
+                else:
+                    for target in said.names:
+                        show_view(said.spec.modality(target), said.views[target][0], about=f"{target}, drawn")
+
+    def _said(self, said: runs.Predicted, batch: Batch) -> None:
+        for target in said.targets:
+            if target.task == "number":
+                ui.label(said.line(target.name, said.answers, 0))
+                continue
+            truth = batch.targets[target.name][0]
+            if target.task in ("class", "agreement"):
+                names = target.symbols or ("disagree", "agree")
+                right = said.best(target.name)[0] == names[int(truth)]
+                ui.label(f"{said.best(target.name)[0]} (true: {names[int(truth)]})").classes(
+                    f"answer reading {'right' if right else 'wrong'}"
+                )
+            show_shares(list(said.probabilities(target.name)[0].items())[:10])
+
+
+def _lines(visit: Visit[BrokenState], model: runs.TrainedModel, modality: Modality, corruption: str, state: BrokenState) -> str:
+    """The lines of Python that give the same curve."""
+    return "\n".join(
+        [
+            "import numpy as np",
+            "import molyneux",
+            "from molyneux import run",
+            f"from molyneux.data.imperfections import {corruption}",
+            "",
+            f"model = molyneux.open_model({visit.library.source(model.name)!r})",
+            f'samples = model.dataset().source("test", {_SAMPLES}, seed=0).batch(np.arange({_SAMPLES}))',
+            f"curve = run.sense_curve(model, samples, {corruption}(), {modality.name!r})",
+            f"print(curve.sentence({state.strength:g}))",
+        ]
+    )
+
+
+def _drawn(curve: runs.SenseCurve, strength: float) -> str:
+    """The curve with its intervals, guessing, and the place of the strength, as SVG."""
+    width, height, left, top = 520, 220, 44, 12
+
+    def across(value: float) -> float:
+        return left + value * (width - left - 14)
+
+    def down(share: float) -> float:
+        return top + (1 - share) * (height - top - 34)
+
+    points = " ".join(
+        f"{across(at):.1f},{down(found.share):.1f}" for at, found in zip(curve.strengths, curve.shares, strict=True)
+    )
+    bars = "".join(
+        f'<line class="interval" x1="{across(at):.1f}" x2="{across(at):.1f}" y1="{down(found.interval[0]):.1f}" y2="{down(found.interval[1]):.1f}"/>'
+        for at, found in zip(curve.strengths, curve.shares, strict=True)
+    )
+    marks = "".join(
+        f'<text x="{left - 6}" y="{down(share) + 4:.1f}" text-anchor="end">{100 * share:.0f}</text>' for share in (0, 0.5, 1)
+    )
+    below = "".join(
+        f'<text x="{across(at):.1f}" y="{height - 14}" text-anchor="middle">{at:g}</text>' for at in (0, 0.25, 0.5, 0.75, 1)
+    )
+    guess = f'<line class="guess" x1="{left}" x2="{width - 14}" y1="{down(curve.guess):.1f}" y2="{down(curve.guess):.1f}"/>'
+    words = f'<text x="{width - 16}" y="{down(curve.guess) - 5:.1f}" text-anchor="end">guessing {100 * curve.guess:.0f} %</text>'
+    place = f'<line class="place-mark" x1="{across(strength):.1f}" x2="{across(strength):.1f}" y1="{top}" y2="{height - 34}"/>'
+    about = html.escape(curve.sentence(strength), quote=True)
+    return (
+        f'<svg class="curve" viewBox="0 0 {width} {height}" role="img" aria-label="{about}">{guess}{words}{place}{bars}'
+        f'<polyline points="{points}"/>{marks}{below}</svg>'
+    )

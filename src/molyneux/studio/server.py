@@ -1,0 +1,127 @@
+"""The server of the studio: its pages, its address, and how it starts and ends."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import warnings
+import webbrowser
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI, Request
+from nicegui import ui
+
+from molyneux.core import ConfigError
+from molyneux.studio.access import Application, Guard, new_token, server_names
+from molyneux.studio.computing import Computing
+from molyneux.studio.frame import frame
+from molyneux.studio.library import Library
+from molyneux.studio.visit import Studio, Visit
+
+PAGES = ("ask", "worlds", "codes", "broken")
+"""Modules of the pages, in the order of the head; the first is also shown at `/`."""
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def make_studio(library: Library, computing: Computing) -> FastAPI:
+    """The application with all pages; who serves it puts a `Guard` before it."""
+    application, studio = FastAPI(docs_url=None, redoc_url=None, openapi_url=None), Studio(library, computing)
+    modules = [import_module(f"molyneux.studio.pages.{name}") for name in PAGES]
+    titles = {module.PATH: module.TITLE for module in modules}
+    for module in modules:
+        _add(module, studio, titles, module.PATH)
+    _add(modules[0], studio, titles, "/")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # it looks at every object that is alive, also those of torch
+        _run_with(application)
+    return application
+
+
+def _run_with(application: FastAPI) -> None:
+    ui.run_with(application, title="Molyneux studio", dark=None, language="en-GB", tailwind=False, show_welcome_message=False)
+
+
+def _add(module: Any, studio: Studio, titles: dict[str, str], path: str) -> None:
+    @ui.page(path, title=f"{module.TITLE} · Molyneux studio", response_timeout=20)
+    async def shown(request: Request) -> None:
+        state = module.State.from_query(request.query_params.multi_items())
+        visit = Visit(studio, module.PATH, state)
+        with frame(module.TITLE, module.INTRO, pages=titles, path=module.PATH):
+            await ui.context.client.connected()
+            await module.build(visit)
+
+
+def serve(
+    folders: Sequence[Path] = (),
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8765,
+    names: Sequence[str] = (),
+    workers: int = 1,
+    browser: bool = True,
+    trust: bool = False,
+    told: Callable[[str], object] = print,
+) -> None:
+    """Serve the studio until it is interrupted.
+
+    Args:
+        folders: with runs that may be opened.
+        host: the address to listen on; any but that of this machine alone needs the token in the printed link.
+        port: its port; 0 takes a free one.
+        names: further names under which it is reached.
+        workers: computations at a time.
+        browser: whether the page is opened in the browser.
+        trust: see `open_model`.
+        told: prints the link.
+
+    Raises:
+        ConfigError: a folder that is not there, or a port that is taken.
+    """
+    library, computing = Library([Path(folder) for folder in folders], trust=trust), Computing(workers)
+    listening = _listening(host, port)
+    port = listening.getsockname()[1]
+    token = "" if host in _LOOPBACK else new_token()
+    application = make_studio(library, computing)
+    guarded: Application = Guard(application, names=server_names(host, port, names), token=token)
+    link = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}/{f'?token={token}' if token else ''}"
+    told(f"The studio is at {link}  (Ctrl-C ends it)")
+    config = uvicorn.Config(
+        guarded, log_level="warning", timeout_graceful_shutdown=1, ws_max_size=2**20, lifespan="on", access_log=False
+    )
+    logging.getLogger("molyneux.studio").addHandler(logging.StreamHandler())
+    server = _Server(config, (lambda: webbrowser.open(link)) if browser else None)
+    try:
+        server.run(sockets=[listening])
+    finally:
+        computing.close()
+        listening.close()
+
+
+class _Server(uvicorn.Server):
+    """A server that opens the browser when it is ready."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], object] | None) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """See uvicorn."""
+        await super().startup(sockets)
+        if self._ready is not None:
+            self._ready()
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that is bound to an address."""
+    try:
+        family, kind, number, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        made = socket.socket(family, kind, number)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+    except (OSError, OverflowError) as error:
+        raise ConfigError(f"cannot listen on {host}:{port} ({error}): choose another port with --port") from error
+    return made
