@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from molyneux.run.run.folder import default_folder, open_experiment
     from molyneux.run.run.judge_training import constant_accuracy, make_judge
     from molyneux.run.run.making import make_model
+    from molyneux.run.run.overview import RunOverview, overview
     from molyneux.run.run.report import Outcome, Silent, report_run
     from molyneux.run.run.sections import ConditionSettings, DataSettings, LearnSettings, MeasureSettings, ReportSettings
     from molyneux.run.run.steps import RunProgress, Step, open_evaluation, run_experiment
@@ -33,10 +34,11 @@ if TYPE_CHECKING:
     from molyneux.run.studies.leaderboard import make_leaderboard
     from molyneux.run.studies.study import Goal, Range, Study, check_study, load_study
     from molyneux.run.studies.sweep import SweepOutcome, run_study
-    from molyneux.run.trained.broken import RightShare, SenseCurve, break_sense, sense_curve
+    from molyneux.run.trained.broken import SenseCurve, break_sense, sense_curve
     from molyneux.run.trained.generated import Generated, Origin
     from molyneux.run.trained.given import GivenInput
     from molyneux.run.trained.judges import TrainedJudge, open_judge
+    from molyneux.run.trained.judged import JudgedSamples, RightShare, SampleJudge, Slice, sample_judge, slices
     from molyneux.run.trained.model import TrainedModel, UnreadTextWarning
     from molyneux.run.trained.opened import open_model
     from molyneux.run.trained.pictures import picture_sheet
@@ -56,6 +58,7 @@ __all__ = [
     "Generated",
     "GivenInput",
     "Goal",
+    "JudgedSamples",
     "LearnSettings",
     "MeasureSettings",
     "ModelReport",
@@ -68,9 +71,12 @@ __all__ = [
     "Repeated",
     "ReportSettings",
     "RightShare",
+    "RunOverview",
     "RunProgress",
+    "SampleJudge",
     "SenseCurve",
     "Silent",
+    "Slice",
     "Step",
     "Study",
     "SweepOutcome",
@@ -105,6 +111,7 @@ __all__ = [
     "open_judge",
     "open_model",
     "opened_export",
+    "overview",
     "parse_experiment",
     "parted_code",
     "picture_sheet",
@@ -117,9 +124,11 @@ __all__ = [
     "require_whole",
     "run_experiment",
     "run_study",
+    "sample_judge",
     "sense_curve",
     "shipped_folder",
     "shipped_names",
+    "slices",
     "study_schema",
     "survey_codes",
     "usual_imperfections",

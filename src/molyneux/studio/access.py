@@ -36,6 +36,8 @@ _POLICY = "; ".join(
         "form-action 'self'",
     )
 )
+REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
+"""Of a report, which may come from a stranger: no scripts, nothing from elsewhere, and no part in the studio's own origin."""
 _HEADERS = (
     (b"content-security-policy", _POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
@@ -190,9 +192,9 @@ def _protected(send: Send) -> Send:
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
-            names = {name for name, _ in _HEADERS}
-            kept = [(name, value) for name, value in message.get("headers", ()) if name.lower() not in names]
-            message = {**message, "headers": [*kept, *_HEADERS]}
+            given = list(message.get("headers", ()))
+            names = {name.lower() for name, _ in given}
+            message = {**message, "headers": [*given, *(item for item in _HEADERS if item[0] not in names)]}
         await send(message)
 
     return sent

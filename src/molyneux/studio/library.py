@@ -94,6 +94,10 @@ class Library:
             raise ConfigError(f"there is no run {name!r} in the folders of the studio; {nearest(name, tuple(found))}")
         return found[name]
 
+    def folder(self, name: str) -> Path:
+        """The folder of a model or run of a name; errors as `run`."""
+        return running.shipped_folder(name) or self.run(name).folder
+
     def source(self, name: str) -> str:
         """What `open_model` is given for a name: the same name, or the path of a run, as a person would write it."""
         return name if name in self.shipped else os.path.relpath(self.run(name).folder)
@@ -133,7 +137,7 @@ class Library:
         world = model.dataset()
         if world is None:
             raise ConfigError(
-                f"the data that {model.name} was trained on are not here: put their files into the folder that MOLYNEUX_DATA names"
+                f"the data that {model.name} was trained on are not here: put their files into the folder MOLYNEUX_DATA"
             )
         size = world.splits["test"]
         count = count if size is None else min(size, count)

@@ -13,16 +13,17 @@ from typing import Any
 
 import uvicorn
 from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from nicegui import ui
 
-from molyneux.core import ConfigError
-from molyneux.studio.access import Application, Guard, new_token, server_names
+from molyneux.core import ConfigError, MolyneuxError, files
+from molyneux.studio.access import REPORT_POLICY, Application, Guard, new_token, server_names
 from molyneux.studio.computing import Computing
 from molyneux.studio.frame import frame
 from molyneux.studio.library import Library
 from molyneux.studio.visit import Studio, Visit
 
-PAGES = ("ask", "worlds", "codes", "broken")
+PAGES = ("ask", "worlds", "codes", "broken", "runs")
 """Modules of the pages, in the order of the head; the first is also shown at `/`."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -35,6 +36,7 @@ def make_studio(library: Library, computing: Computing) -> FastAPI:
     for module in modules:
         _add(module, studio, titles, module.PATH)
     _add(modules[0], studio, titles, "/")
+    _add_reports(application, library)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # it looks at every object that is alive, also those of torch
         _run_with(application)
@@ -43,6 +45,19 @@ def make_studio(library: Library, computing: Computing) -> FastAPI:
 
 def _run_with(application: FastAPI) -> None:
     ui.run_with(application, title="Molyneux studio", dark=None, language="en-GB", tailwind=False, show_welcome_message=False)
+
+
+def _add_reports(application: FastAPI, library: Library) -> None:
+    """Reports of runs, which a browser shows without running scripts of theirs."""
+
+    @application.get("/report/{name:path}")
+    def report(name: str) -> Response:
+        try:
+            path = files.inside(library.run(name).folder, "report/report.html")
+            content = files.read_plain(path)
+        except (MolyneuxError, OSError) as error:
+            return PlainTextResponse(f"There is no such report: {error}", status_code=404)
+        return HTMLResponse(content, headers={"content-security-policy": REPORT_POLICY})
 
 
 def _add(module: Any, studio: Studio, titles: dict[str, str], path: str) -> None:

@@ -282,10 +282,8 @@ def _drawn(curve: runs.SenseCurve, strength: float) -> str:
     points = " ".join(
         f"{across(at):.1f},{down(found.share):.1f}" for at, found in zip(curve.strengths, curve.shares, strict=True)
     )
-    bars = "".join(
-        f'<line class="interval" x1="{across(at):.1f}" x2="{across(at):.1f}" y1="{down(found.interval[0]):.1f}" y2="{down(found.interval[1]):.1f}"/>'
-        for at, found in zip(curve.strengths, curve.shares, strict=True)
-    )
+    ends = [(across(at), *map(down, found.interval)) for at, found in zip(curve.strengths, curve.shares, strict=True)]
+    bars = "".join(f'<line class="interval" x1="{x:.1f}" x2="{x:.1f}" y1="{a:.1f}" y2="{b:.1f}"/>' for x, a, b in ends)
     marks = "".join(
         f'<text x="{left - 6}" y="{down(share) + 4:.1f}" text-anchor="end">{100 * share:.0f}</text>' for share in (0, 0.5, 1)
     )

@@ -1,0 +1,193 @@
+"""What a model gets right, sample by sample: the wrong ones, and which values of factors they have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from molyneux.core import Batch, NotApplicableError, Spec
+from molyneux.core.intervals import Interval, wilson_interval
+from molyneux.run.trained.model import TrainedModel
+
+_FEW = 5
+"""Samples that a slice has at least."""
+
+
+@dataclass(frozen=True)
+class RightShare:
+    """A share of samples that a model gets right.
+
+    Args:
+        share: from 0 to 1.
+        samples: how many were looked at.
+    """
+
+    share: float
+    samples: int
+
+    @property
+    def interval(self) -> Interval:
+        """The 95 % interval (Wilson, 1927)."""
+        return wilson_interval(self.share, self.samples)
+
+
+@dataclass(frozen=True)
+class JudgedSamples:
+    """What a model said of samples, and whether it was right.
+
+    Args:
+        numbers: places of the samples that were judged, (N,).
+        right: whether each is right, (N,) bool.
+        said: what the model said of each, or what was read in what it drew.
+        truth: what is true of each.
+    """
+
+    numbers: np.ndarray
+    right: np.ndarray
+    said: tuple[str, ...]
+    truth: tuple[str, ...]
+
+    @property
+    def share(self) -> RightShare:
+        """The share that is right."""
+        return RightShare(float(self.right.mean()), len(self.right))
+
+
+@dataclass(frozen=True)
+class SampleJudge:
+    """Tells what a model gets right.
+
+    Args:
+        what: what counts as right.
+        given: modalities that the model is given.
+        guess: the share of the commonest answer.
+        judge: what the model says of samples, given them and the observed modalities.
+    """
+
+    what: str
+    given: tuple[str, ...]
+    guess: float
+    judge: Callable[[Batch, tuple[str, ...]], JudgedSamples]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The samples that have one value of a factor.
+
+    Args:
+        factor: the factor.
+        value: the value.
+        right: what is right of them.
+        others: what is right of all others.
+    """
+
+    factor: str
+    value: str
+    right: RightShare
+    others: RightShare
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two shares are apart: the 95 % interval of their difference (Newcombe, 1998, method 10) holds no 0."""
+        low, high = difference(self.right, self.others)
+        return low > 0 or high < 0
+
+
+def difference(first: RightShare, second: RightShare) -> Interval:
+    """The 95 % interval of a difference of two shares of different samples (Newcombe, 1998, method 10)."""
+    a, b = first.share, second.share
+    (low_a, high_a), (low_b, high_b) = first.interval, second.interval
+    low = ((a - low_a) ** 2 + (high_b - b) ** 2) ** 0.5
+    high = ((high_a - a) ** 2 + (b - low_b) ** 2) ** 0.5
+    return a - b - low, a - b + high
+
+
+def slices(judged: JudgedSamples, samples: Batch, spec: Spec) -> tuple[Slice, ...]:
+    """What a model gets right of the samples of each value of each factor, the worst first.
+
+    Values of fewer than five samples are left out, and factors of one value.
+    """
+    if samples.factors is None:
+        return ()
+    codes, found = samples.factors.numpy()[judged.numbers], []
+    for column, factor in enumerate(spec.factors):
+        for code, value in enumerate(factor.values):
+            inside = codes[:, column] == code
+            if _FEW <= inside.sum() <= len(inside) - _FEW:
+                both = [RightShare(float(judged.right[part].mean()), int(part.sum())) for part in (inside, ~inside)]
+                found.append(Slice(factor.name, value, both[0], both[1]))
+    return tuple(sorted(found, key=lambda item: item.right.share))
+
+
+def sample_judge(model: TrainedModel, samples: Batch, *, source: str = "", seed: int = 0) -> SampleJudge:
+    """What tells what a model gets right.
+
+    Of a predictor with a class or an agreement as target, right is its most probable answer. Of a generative model, right is a
+    drawn view in which every factor that its reader reads is the true one.
+
+    Args:
+        model: the model.
+        samples: with targets or factors.
+        source: of a generative model, the modality that others are drawn from; by default the first from which one with a reader
+            can be drawn.
+        seed: of drawn views.
+
+    Raises:
+        NotApplicableError: nothing of this model can be counted.
+    """
+    if "predict" in model.abilities:
+        return _predicts(model, samples)
+    if "generate" in model.abilities and len(model.modalities) > 1:
+        return _generates(model, samples, source, seed)
+    raise NotApplicableError(f"{model.name} neither predicts nor draws one modality from another: nothing can be counted")
+
+
+def _predicts(model: TrainedModel, samples: Batch) -> SampleJudge:
+    target = next((item for item in model.spec.targets if item.task in ("class", "agreement")), None)
+    if target is None:
+        raise NotApplicableError(f"{model.name} predicts no class and no agreement: its report has the curves of its scores")
+    names = target.symbols or ("disagree", "agree")
+    truth = samples.targets[target.name].numpy().astype(np.int64)
+    known = samples.known[target.name].numpy() if target.name in samples.known else np.ones(len(truth), bool)
+    numbers = np.flatnonzero(known)
+
+    def judge(batch: Batch, given: tuple[str, ...]) -> JudgedSamples:
+        answers = model.predict(inputs=_views(batch, given), raw=True).answers[target.name]
+        said = (answers > 0.5).astype(np.int64) if target.task == "agreement" else answers.argmax(-1)
+        said, true = said[numbers], truth[numbers]
+        return JudgedSamples(numbers, said == true, tuple(names[code] for code in said), tuple(names[code] for code in true))
+
+    counts = np.bincount(truth[numbers])
+    return SampleJudge(f"{target.name} named rightly", model.modalities, float(counts.max() / counts.sum()), judge)
+
+
+def _generates(model: TrainedModel, samples: Batch, source: str, seed: int) -> SampleJudge:
+    readable = [name for name in model.modalities if name in model.readers]
+    target = next((name for name in readable if name != (source or model.modalities[0])), "")
+    source = source or next((name for name in model.modalities if name != target), "")
+    if not target or samples.factors is None:
+        raise NotApplicableError(f"no reader reads what {model.name} draws")
+    reader = model.readers[target][0]
+    factors = [model.spec.factor(name) for name in reader.factors]
+    truth = samples.factors.numpy()[:, [model.spec.factor_index(name) for name in reader.factors]]
+
+    def words(codes: np.ndarray) -> str:
+        parts = (factor.values[code] if code >= 0 else "not read" for factor, code in zip(factors, codes.tolist(), strict=True))
+        return ", ".join(f"{factor.name} {part}" for factor, part in zip(factors, parts, strict=True))
+
+    def judge(batch: Batch, given: tuple[str, ...]) -> JudgedSamples:
+        made = model.generate(target, seed=seed, raw=True, inputs=_views(batch, given))
+        codes = reader.read(made.views[target]).codes.numpy()
+        said, true = tuple(map(words, codes)), tuple(map(words, truth))
+        return JudgedSamples(np.arange(len(codes)), (codes == truth).all(1), said, true)
+
+    _, counts = np.unique(truth, axis=0, return_counts=True)
+    given = tuple(name for name in model.modalities if name != target)
+    what = f"{target} drawn from {' and '.join(given)} with every factor right"
+    return SampleJudge(what, given, float(counts.max() / counts.sum()), judge)
+
+
+def _views(batch: Batch, given: tuple[str, ...]) -> dict[str, np.ndarray]:
+    return {name: batch.views[name].numpy() for name in given}

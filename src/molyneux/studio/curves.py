@@ -1,0 +1,44 @@
+"""Curves over steps or strengths, as Plotly figures whose numbers can be read by hovering and in a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from nicegui import ui
+
+_COLOURS = ("#0f62a6", "#c2590a", "#0d8a6a", "#a8478f", "#8a6d00", "#5b5b9b")
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+
+
+def show_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, across: str, up: str) -> None:
+    """Several curves over each other; they differ in colour and in dashes.
+
+    Args:
+        curves: by name, positions and values; what is no number is left out.
+        across: name of the positions.
+        up: name of the values.
+    """
+    traces = []
+    for number, (name, (places, values)) in enumerate(curves.items()):
+        known = [(x, y) for x, y in zip(places, values, strict=True) if math.isfinite(x) and math.isfinite(y)]
+        line = {"color": _COLOURS[number % len(_COLOURS)], "dash": _DASHES[number % len(_DASHES)], "width": 2}
+        x, y = [place for place, _ in known], [value for _, value in known]
+        traces.append(
+            {"type": "scatter", "mode": "lines+markers", "name": name, "x": x, "y": y, "line": line, "marker": {"size": 4}}
+        )
+    axis = {"gridcolor": "rgba(128,128,128,.25)", "zeroline": False}
+    layout = {
+        "height": 300,
+        "margin": {"l": 60, "r": 10, "t": 10, "b": 42},
+        "xaxis": {"title": {"text": across}, **axis},
+        "yaxis": {"title": {"text": up}, **axis},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": "#8a857d"},
+        "showlegend": len(traces) > 1,
+        "legend": {"orientation": "h", "y": -0.25},
+    }
+    ui.plotly({"data": traces, "layout": layout, "config": {"displayModeBar": False, "responsive": True}}).classes("plot").props(
+        f'role=img aria-label="{up} over {across}"'.replace("<", "")
+    )
