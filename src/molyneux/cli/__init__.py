@@ -41,6 +41,7 @@ COMMANDS = {
     "report": ("commands", "report"),
     "run": ("commands", "run"),
     "schema": ("commands", "schema"),
+    "studio": ("studio", "studio"),
     "sweep": ("commands", "sweep"),
 }
 """By command: the module here and the function in it."""

@@ -196,6 +196,8 @@ def _parser(asked: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.Arg
         asked, add("predict", "Ask a trained model for its targets: classes, agreement, numbers.", open_settings=True)
     )
     _add_of_trained(asked, add("read", "What the readers of a world read in a picture or a caption.", open_settings=True))
+    studio = "Open a local page in the browser: see worlds, ask models, move codes, break senses, compare runs."
+    _add_of_trained(asked, add("studio", studio, after_stop="the studio is closed"), "studio")
     _add_sweep(add("sweep", "Run a study: many experiments over settings and seeds; goes on where it stopped."))
     listing = add("list", "What there is, one line each; with a name, all that can be said of it.")
     listing.add_argument("kind", nargs="?", choices=KINDS, metavar="KIND", help=f"{', '.join(KINDS)} (default: how many of each)")
@@ -215,11 +217,11 @@ def _parser(asked: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.Arg
     return parser, commands
 
 
-def _add_of_trained(asked: str, parser: argparse.ArgumentParser) -> None:
+def _add_of_trained(asked: str, parser: argparse.ArgumentParser, module: str = "options") -> None:
     """The options of a command of trained models, where it is the command that is asked for, or a shell completes."""
     name = parser.prog.rpartition(" ")[2]
     if name == asked or "_ARGCOMPLETE" in os.environ:
-        getattr(importlib.import_module("molyneux.cli.options"), f"add_{name}")(parser)
+        getattr(importlib.import_module(f"molyneux.cli.{module}"), f"add_{name}")(parser)
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nicegui import ui
+from nicegui import events, ui
 
 from molyneux.core import Modality
 
@@ -57,6 +57,36 @@ def button(text: str, on_click: Callable[[], object] | None = None, *, strong: b
     """
     made = ui.button(text, on_click=on_click, color=None).props("no-caps unelevated dense")
     return made.classes("strong" if strong else "weak")
+
+
+def slider(
+    label: str, *, low: float, high: float, step: float, value: float, moved: Callable[[float], Awaitable[None] | None]
+) -> ui.element:
+    """A slider of the browser itself, which the keyboard moves and screen readers name.
+
+    Args:
+        label: what it moves.
+        low: its least value.
+        high: its largest value.
+        step: by which it moves.
+        value: where it is.
+        moved: is called with each new value, at most twenty times a second and with the last one.
+    """
+
+    async def told(event: events.GenericEventArguments) -> None:
+        try:
+            found = float(event.args)
+        except (TypeError, ValueError):  # what another program sent
+            return
+        waiting = moved(min(max(found, low), high))
+        if waiting is not None:
+            await waiting
+
+    made = ui.element("input").classes("slider")
+    made.props["type"], made.props["aria-label"] = "range", label
+    made.props["min"], made.props["max"], made.props["step"], made.props["value"] = low, high, step, value
+    made.on("input", told, js_handler="(e) => emit(e.target.value)", throttle=0.05)
+    return made
 
 
 @contextmanager

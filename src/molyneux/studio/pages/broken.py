@@ -12,7 +12,7 @@ import molyneux.run as runs
 from molyneux.core import ConfigError
 from molyneux.studio.address import PageState
 from molyneux.studio.computing import Job
-from molyneux.studio.frame import again, card, heading, note, show_view
+from molyneux.studio.frame import again, card, heading, note, show_view, slider
 from molyneux.studio.shares import show_shares
 from molyneux.studio.visit import Place, Visit
 
@@ -143,8 +143,9 @@ class _Broken:
             )
             kinds.on_value_change(lambda e: self._sense_changed(corruption=str(e.value)))
             ui.label("strength").classes("quiet")
-            strength = ui.slider(min=0, max=1, step=0.05, value=state.strength).props('label aria-label="strength"')
-            strength.on_value_change(lambda e: self._moved(step=False, strength=float(e.value)))
+            slider(
+                "strength", low=0, high=1, step=0.05, value=state.strength, moved=lambda at: self._moved(step=False, strength=at)
+            )
             sample = ui.number("test sample", value=state.sample, min=0, max=_SAMPLES - 1, step=1, format="%d")
             sample.props("outlined dense debounce=300").on_value_change(lambda e: self._moved(sample=int(e.value or 0)))
         self.curve = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from nicegui import events, ui
@@ -10,7 +11,7 @@ from nicegui import events, ui
 import molyneux.run as runs
 from molyneux.core import ConfigError, DataError
 from molyneux.studio.address import PageState
-from molyneux.studio.frame import again, button, card, heading, note, show_view
+from molyneux.studio.frame import again, button, card, heading, note, show_view, slider
 from molyneux.studio.visit import Place, Visit
 
 if TYPE_CHECKING:
@@ -84,7 +85,6 @@ class _Codes:
         self.visit = visit
         self.model: runs.TrainedModel | None = None
         self.survey: runs.CodeSurvey | None = None
-        self.sliders: dict[int, ui.slider] = {}
 
     async def build(self) -> None:
         with ui.element("div").classes("sides"):
@@ -100,8 +100,14 @@ class _Codes:
                 sample.on_value_change(lambda e: self._begin_changed(sample=int(e.value or 0), text=""))
                 towards = ui.input("A path to the caption", value=state.towards).props("outlined dense clearable debounce=500")
                 towards.on_value_change(lambda e: self._begin_changed(towards=str(e.value or "")))
-                share = ui.slider(min=0, max=1, step=0.02, value=state.share).props('aria-label="share of the path"')
-                share.on_value_change(lambda e: self._begin_changed(step=False, share=float(e.value)))
+                slider(
+                    "share of the path",
+                    low=0,
+                    high=1,
+                    step=0.02,
+                    value=state.share,
+                    moved=lambda share: self._begin_changed(step=False, share=share),
+                )
                 button("As at the beginning", lambda: self._begin_changed(moved=()))
                 self.numbers = Place("numbers of the code", "numbers")
             with ui.element("div"):
@@ -138,7 +144,6 @@ class _Codes:
         code = await self.visit.compute("begin", self.numbers, lambda _: _moved(_begin(model, survey, state), state))
         if code is None:
             return
-        self.sliders = {}
         with self.numbers.fresh():
             place = 0
             for part, size in survey.parts.items():
@@ -157,11 +162,9 @@ class _Codes:
         low, high = min(low, value), max(high, value, low + 1e-3)
         with ui.element("div").classes("number"):
             ui.label(f"{place}").classes("index")
-            slider = ui.slider(min=low, max=high, step=(high - low) / 100, value=value)
-            slider.props(f'aria-label="number {place}"')
+            place_moved = partial(self._number_moved, place)
+            slider(f"number {place}", low=low, high=high, step=(high - low) / 100, value=value, moved=place_moved)
             ui.label(told or "nothing measured").classes("quiet")
-        slider.on_value_change(lambda e: self._number_moved(place, float(e.value)))
-        self.sliders[place] = slider
 
     async def _number_moved(self, place: int, value: float) -> None:
         moved = {**dict(self.visit.state.moved), place: round(value, 3)}
@@ -187,23 +190,24 @@ class _Codes:
         if found is None:
             return
         before, after, near = found
-        with self.senses.fresh(), ui.element("div").classes("grid wide"):
-            for name in after.names:
-                with ui.element("figure").classes("sample"):
-                    show_view(after.spec.modality(name), after.views[name][0], about=f"{name} of the code")
-                    with ui.element("figcaption"):
-                        ui.label(f"{name}; at the beginning:")
-                        with ui.element("div").classes("before"):
-                            show_view(before.spec.modality(name), before.views[name][0], about=f"{name} at the beginning")
+        with self.senses.fresh():
+            for title, made in (("Now", after), ("At the beginning", before)):
+                with ui.element("div").classes("now" if made is after else "before"):
+                    heading(title, level=3)
+                    with ui.element("div").classes("grid wide"):
+                        for name in made.names:
+                            with ui.element("figure").classes("sample"):
+                                show_view(made.spec.modality(name), made.views[name][0], about=f"{name}, {title.lower()}")
+                                with ui.element("figcaption"):
+                                    ui.label(name)
+            again(_lines(self.visit, model, survey, state))
         with self.near.fresh(), ui.element("div").classes("grid"):
             for sample in near.tolist():
                 with ui.element("figure").classes("sample"):
                     for name in model.modalities:
-                        show_view(
-                            model.spec.modality(name), survey.samples.views[name][sample], about=f"{name} of sample {sample}"
-                        )
+                        about = f"{name} of sample {sample}"
+                        show_view(model.spec.modality(name), survey.samples.views[name][sample], about=about)
                     button(f"Sample {sample}", lambda sample=sample: self._begin_changed(sample=sample, text="", moved=()))
-            again(_lines(self.visit, model, survey, state))
 
 
 def _lines(visit: Visit[CodesState], model: runs.TrainedModel, survey: runs.CodeSurvey, state: CodesState) -> str:

@@ -12,7 +12,7 @@ from nicegui import events, ui
 
 from molyneux.core import ConfigError, nearest
 from molyneux.studio.address import PageState, chosen
-from molyneux.studio.frame import again, button, card, heading, note, show_view
+from molyneux.studio.frame import again, button, card, heading, note, show_view, slider
 from molyneux.studio.visit import Place, Visit
 
 if TYPE_CHECKING:
@@ -199,10 +199,14 @@ class _Worlds:
             self._select("corruption", list(_CORRUPTIONS), state.corruption).on_value_change(
                 lambda e: self._changed(corruption=str(e.value or ""))
             )
-            strength = ui.slider(min=0, max=1, step=0.05, value=state.strength).props(
-                'label aria-label="strength of the corruption"'
+            slider(
+                "strength of the corruption",
+                low=0,
+                high=1,
+                step=0.05,
+                value=state.strength,
+                moved=lambda strength: self._changed(step=False, strength=strength),
             )
-            strength.on_value_change(lambda e: self._changed(step=False, strength=float(e.value)))
         await self._show()
 
     def _select(self, label: str, options: list[str], value: str) -> ui.select:

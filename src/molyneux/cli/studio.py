@@ -1,0 +1,50 @@
+"""The command `studio`: a local web page to see, ask and break what the other commands make."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from pathlib import Path
+
+from molyneux.cli.parser import Arguments, add_trust, path, say
+from molyneux.core.errors import ConfigError, StoreError
+
+
+def add_studio(parser: argparse.ArgumentParser) -> None:
+    """The options of `molyneux studio`."""
+    parser.epilog = "molyneux studio runs/ shows the runs in a folder beside the models that come with the package. Ctrl-C ends it."
+    parser.add_argument("folders", nargs="*", type=path, metavar="FOLDER", help="folder with runs that may be opened")
+    host = "address to listen on (default: 127.0.0.1); any other one needs the token of the printed link"
+    parser.add_argument("--host", default="127.0.0.1", help=host)
+    parser.add_argument("--port", type=int, default=8765, help="port; 0 takes a free one (default: 8765)")
+    parser.add_argument("--name", action="append", default=[], help="further name under which it is reached; may be given again")
+    parser.add_argument("--jobs", type=int, default=1, help="computations at the same time (default: 1)")
+    parser.add_argument("--no-browser", action="store_true", help="do not open the page in the browser")
+    add_trust(parser)
+
+
+def studio(arguments: Arguments) -> int:
+    """`molyneux studio [FOLDER ...]`."""
+    if importlib.util.find_spec("nicegui") is None:
+        raise ConfigError("expected NiceGUI for the studio, which is not installed: pip install 'molyneux[studio]'")
+    from molyneux.studio import serve
+
+    options = arguments.options
+    for folder in options.folders:
+        if not Path(folder).is_dir():
+            raise StoreError(f"expected a folder with runs, got {folder}, which is none: name one made by molyneux run")
+    if not 0 <= options.port <= 65535:
+        raise ConfigError(f"expected a port from 0 to 65535, got {options.port}")
+    if options.jobs < 1:
+        raise ConfigError(f"expected at least one job, got {options.jobs}")
+    serve(
+        options.folders,
+        host=options.host,
+        port=options.port,
+        names=options.name,
+        workers=options.jobs,
+        browser=not options.no_browser,
+        trust=options.trust,
+        told=say,
+    )
+    return 0

@@ -1,0 +1,176 @@
+"""The stories of the pages in a real browser, from start to end."""
+
+import math
+import re
+import shlex
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from molyneux.studio.server import PAGES
+
+WIDTHS = (420, 1300)
+READY = {
+    "ask": ".reading:not(:empty)",
+    "worlds": "figure.sample img",
+    "codes": ".now figure.sample img",
+    "broken": "svg.curve",
+    "runs": ".js-plotly-plot",
+}
+QUERIES = {"codes": "?model=gebid-level5", "broken": "?model=gebid-level5", "runs": "?run=gebid-level5"}
+
+
+def query_of(page):
+    return parse_qsl(urlsplit(page.url).query)
+
+
+def pictures(page, where):
+    return page.locator(f"{where} img").evaluate_all("all => all.map(one => one.src)")
+
+
+def test_a_caption_is_drawn_and_read(page):
+    page.goto("/ask")
+    text = page.get_by_label("text", exact=True)
+    text.fill("a big blue squre, bottom right, dark background")
+    page.get_by_text("squre", exact=False).first.wait_for()
+    text.fill("big blue square at bottom right on dark")
+    page.locator(".reading.right").first.wait_for()
+    assert "blue" in page.locator(".reading.right").first.inner_text()
+    assert ("given", "text:big blue square at bottom right on dark") in query_of(page)
+
+    before = pictures(page, ".columns")
+    page.reload()
+    page.locator(".reading.right").first.wait_for()
+    assert pictures(page, ".columns") == before
+
+    page.get_by_role("button", name="New draws").click()
+    page.wait_for_function("before => document.querySelector('.columns img').src !== before", arg=before[0])
+    assert ("seed", "2") in query_of(page)
+    page.go_back()
+    page.wait_for_function("before => document.querySelector('.columns img')?.src === before", arg=before[0])
+
+
+def test_the_command_that_is_copied_draws_the_same(page, tmp_path):
+    from PIL import Image
+
+    from molyneux.cli import main
+    from molyneux.studio import given
+
+    page.goto("/ask?model=gebid-level5&given=text%3Asmall%20red%20heart%20at%20the%20top%20left%20on%20white&count=1&seed=7")
+    page.locator(".columns img").first.wait_for()
+    page.get_by_text("The same in Python").click()
+    page.get_by_role("button", name="Copy Command").click()
+    command = page.evaluate("navigator.clipboard.readText()")
+    assert command.startswith("molyneux generate gebid-level5 ")
+    out = tmp_path / "same.png"
+    assert main([*shlex.split(command)[1:], "--out", str(out)]) == 0
+    shown = pictures(page, ".columns")[0].partition(",")[2].replace("+", "-").replace("/", "_")
+    assert list(given.picture_of(shown).getdata()) == list(Image.open(out).convert("RGB").getdata())
+
+
+def heart(count=60, side=256):
+    places = [2 * math.pi * part / count for part in range(count)]
+    across = [16 * math.sin(t) ** 3 for t in places]
+    down = [13 * math.cos(t) - 5 * math.cos(2 * t) - 2 * math.cos(3 * t) - math.cos(4 * t) for t in places]
+    return [(0.36 * side + 3 * x, 0.36 * side - 3 * y) for x, y in zip(across, down, strict=True)]
+
+
+def test_a_heart_drawn_by_hand_is_called_a_heart(page):
+    page.goto("/ask?given=")
+    page.locator(".sense", has_text="image").first.click()
+    canvas = page.locator("canvas.drawing").first
+    canvas.wait_for()
+    page.wait_for_function("document.querySelector('canvas.drawing').dataset.ready === '1'")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    scale = box["width"] / 256
+    points = [(box["x"] + scale * x, box["y"] + scale * y) for x, y in heart()]
+    page.mouse.move(*points[0])
+    page.mouse.down()
+    for point in points[1:]:
+        page.mouse.move(*point)
+    page.mouse.up()
+    page.locator(".shares .share").first.wait_for()
+    assert re.search(r"\bheart\b", page.locator(".shares .share").first.inner_text())
+    assert any(name == "given" and value.startswith("image:") for name, value in query_of(page))
+
+
+def test_a_slider_changes_all_senses(page):
+    page.goto("/codes?model=gebid-level5")
+    page.locator(".now img").wait_for()
+    before = (pictures(page, ".now"), page.locator(".now .said").inner_text())
+    slider = page.get_by_role("slider", name="number 4")
+    slider.focus()
+    for _ in range(60):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function("before => document.querySelector('.now img').src !== before", arg=before[0][0])
+    page.wait_for_function("before => document.querySelector('.now .said').innerText !== before", arg=before[1])
+    assert any(name == "moved" and value.startswith("4:") for name, value in query_of(page))
+
+
+def test_a_broken_sense_is_told_in_one_sentence(page):
+    page.goto("/broken?model=gebid-level5&strength=1")
+    answer = page.locator(".answer").first
+    answer.wait_for()
+    assert re.search(r"keeps \d+\.\d % of \d+\.\d % \(guessing \d+\.\d %\)", answer.inner_text())
+
+
+def test_from_a_slice_to_its_wrong_samples(page):
+    page.goto("/runs?run=gebid-level5")
+    page.locator(".answer").first.wait_for()
+    assert re.search(r"\d+\.\d % right", page.locator(".answer").first.inner_text())
+    page.locator(".reading.wrong").first.wait_for()
+    assert "true:" in page.locator("figure.sample", has=page.locator(".reading.wrong")).first.inner_text()
+
+
+def test_only_samples_with_a_value_are_shown(page):
+    page.goto("/worlds?settings=level:2&having=shape:heart")
+    page.locator("figure.sample .said").first.wait_for()
+    captions = page.locator("figure.sample .said").all_inner_texts()
+    assert len(captions) == 24
+    assert all("heart" in caption for caption in captions)
+    page.get_by_role("button", name=re.compile(r"Sample \d+")).first.click()
+    page.get_by_text("What is true").wait_for()
+    page.get_by_text("shape: heart").wait_for()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_accessible_at_every_width(page, name):
+    from axe_playwright_python.sync_playwright import Axe
+
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(f"/{name}{QUERIES.get(name, '')}")
+        page.locator(READY[name]).first.wait_for(state="attached")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert len(page.screenshot()) > 10_000
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+
+
+def test_markup_in_addresses_is_text(page):
+    bad = "<img src=x onerror=document.title='broken'>"
+    for path in (
+        "/ask?given=text:",
+        "/worlds?world=",
+        "/worlds?having=shape:",
+        "/codes?text=",
+        "/runs?run=",
+        "/broken?modality=",
+    ):
+        page.goto(path + bad)
+        page.wait_for_timeout(500)
+        assert "broken" not in page.title()
+        assert page.locator("img[src='x']").count() == 0
+
+
+def test_two_tabs_do_not_see_each_other(browser, address, page):
+    other = browser.new_context(base_url=address).new_page()
+    page.goto("/ask?count=1&seed=3")
+    other.goto(f"{address}/ask?count=1&seed=4")
+    for one in (page, other):
+        one.locator(".columns img").first.wait_for(timeout=90_000)
+    assert pictures(page, ".columns") != pictures(other, ".columns")
+    assert "seed=3" in page.url
+    assert "seed=4" in other.url
+    other.context.close()

@@ -1,0 +1,122 @@
+"""One queue: a bounded number at a time, newer ones replace older ones of the same place, errors reach who waits."""
+
+import asyncio
+import threading
+import time
+
+import pytest
+
+from molyneux.studio.computing import Computing, SupersededError
+
+
+@pytest.fixture
+def computing():
+    made = Computing(1)
+    yield made
+    made.close()
+
+
+def test_results_and_errors_reach_who_waits(computing):
+    async def both():
+        assert await computing.run("a", "x", lambda job: 3) == 3
+        with pytest.raises(ZeroDivisionError):
+            await computing.run("a", "x", lambda job: 1 / 0)
+        return await computing.run("a", "x", lambda job: threading.current_thread().name)
+
+    assert asyncio.run(both()).startswith("computing")
+
+
+def test_a_newer_one_replaces_those_that_wait_and_stops_the_one_that_runs(computing):
+    begun, seen, released = threading.Event(), [], threading.Event()
+
+    def long(job):
+        begun.set()
+        released.wait(10)
+        seen.append(job.stopped)
+        job.check()
+
+    async def many():
+        first = asyncio.ensure_future(computing.run("a", "x", long))
+        await asyncio.to_thread(begun.wait, 10)
+        middle = [asyncio.ensure_future(computing.run("a", "x", lambda job, n=n: seen.append(n))) for n in range(20)]
+        await asyncio.sleep(0)
+        last = asyncio.ensure_future(computing.run("a", "x", lambda job: "last"))
+        await asyncio.sleep(0)
+        released.set()
+        return await asyncio.gather(first, *middle, last, return_exceptions=True)
+
+    results = asyncio.run(many())
+    assert results[-1] == "last"
+    assert all(isinstance(part, SupersededError) for part in results[:-1])
+    assert seen == [True]
+    assert computing.waiting == 0
+
+
+def test_other_owners_and_places_are_left_alone(computing):
+    async def some():
+        return await asyncio.gather(
+            computing.run("a", "x", lambda job: 1), computing.run("a", "y", lambda job: 2), computing.run("b", "x", lambda job: 3)
+        )
+
+    assert asyncio.run(some()) == [1, 2, 3]
+
+
+def test_at_most_as_many_as_there_are_workers():
+    computing, running, most, lock = Computing(2), 0, 0, threading.Lock()
+
+    def busy(job):
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.02)
+        with lock:
+            running -= 1
+
+    async def some():
+        await asyncio.gather(*(computing.run(n, "x", busy) for n in range(8)))
+
+    asyncio.run(some())
+    computing.close()
+    assert most == 2
+
+
+def test_who_leaves_stops_what_was_for_him(computing):
+    begun, released = threading.Event(), threading.Event()
+
+    def long(job):
+        begun.set()
+        released.wait(10)
+
+    async def leaves():
+        one = asyncio.ensure_future(computing.run("a", "x", long))
+        await asyncio.to_thread(begun.wait, 10)
+        two = asyncio.ensure_future(computing.run("a", "y", lambda job: "begun"))
+        other = asyncio.ensure_future(computing.run("b", "y", lambda job: "other"))
+        await asyncio.sleep(0)
+        computing.stop("a")
+        released.set()
+        return await asyncio.gather(one, two, other, return_exceptions=True)
+
+    one, two, other = asyncio.run(leaves())
+    assert isinstance(one, SupersededError)
+    assert isinstance(two, SupersededError)
+    assert other == "other"
+
+
+def test_how_far_it_is_is_told_in_the_loop(computing):
+    told = []
+
+    def steps(job):
+        for step in range(4):
+            job.tell(step / 4, f"step {step}")
+
+    async def some():
+        await computing.run(
+            "a", "x", steps, told=lambda share, words: told.append((share, words, threading.current_thread().name))
+        )
+        await asyncio.sleep(0)
+
+    asyncio.run(some())
+    assert [part[:2] for part in told] == [(0.0, "step 0"), (0.25, "step 1"), (0.5, "step 2"), (0.75, "step 3")]
+    assert {part[2] for part in told} == {"MainThread"}
