@@ -30,6 +30,12 @@ def started(*arguments, log):
 
 
 @pytest.fixture(scope="session")
+def launch():
+    """Starts a studio, as a context."""
+    return started
+
+
+@pytest.fixture(scope="session")
 def log(tmp_path_factory):
     """What the studio writes to standard error."""
     return tmp_path_factory.mktemp("studio") / "log.txt"

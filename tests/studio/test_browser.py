@@ -5,6 +5,7 @@ import re
 import shlex
 from urllib.parse import parse_qsl, urlsplit
 
+import numpy as np
 import pytest
 
 from molyneux.studio.server import PAGES
@@ -65,7 +66,8 @@ def test_the_command_that_is_copied_draws_the_same(page, tmp_path):
     out = tmp_path / "same.png"
     assert main([*shlex.split(command)[1:], "--out", str(out)]) == 0
     shown = pictures(page, ".columns")[0].partition(",")[2].replace("+", "-").replace("/", "_")
-    assert list(given.picture_of(shown).getdata()) == list(Image.open(out).convert("RGB").getdata())
+    with Image.open(out) as drawn:
+        assert np.array_equal(np.asarray(given.picture_of(shown)), np.asarray(drawn.convert("RGB")))
 
 
 def heart(count=60, side=256):

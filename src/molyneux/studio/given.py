@@ -17,6 +17,7 @@ from molyneux.core import DataError, Modality, TracesContours
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+    from torch import Tensor
 
     from molyneux.core import Dataset
 
@@ -60,6 +61,13 @@ def picture_text(content: bytes, modality: Modality) -> str:
     made: Image = values_of(modality, views_of(modality, small).view)[0]
     text = _png_text(made)
     return text if len(text) <= _LONGEST_PICTURE else _png_text(made.convert("RGB").quantize(32))
+
+
+def view_text(modality: Modality, view: Tensor) -> str:
+    """A view (*shape) of kind image, as stored, as text for an address."""
+    from molyneux.core import values_of
+
+    return _png_text(values_of(modality, view[None])[0])
 
 
 def _png_text(image: Image) -> str:

@@ -131,12 +131,20 @@ class _Server(uvicorn.Server):
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket that is bound to an address."""
+    """A socket that listens on an address: who opens the link at once waits until the pages are there.
+
+    Raises:
+        ConfigError: the address is taken, or none of this machine.
+    """
+    made = None
     try:
         family, kind, number, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         made = socket.socket(family, kind, number)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)
+        made.listen(128)
     except (OSError, OverflowError) as error:
+        if made is not None:
+            made.close()
         raise ConfigError(f"cannot listen on {host}:{port} ({error}): choose another port with --port") from error
     return made

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
 from nicegui import events, ui
 
 import molyneux.run as runs
@@ -164,7 +165,30 @@ class _Ask:
             button("Take it away", lambda: self._give(modality.name, "", anew=True))
         ui.label("Draw a figure: it is filled when you lift the pointer.").classes("quiet")
         drawing(modality.name, told=lambda picture, _: self._drawn(modality, picture), colours=True)
+        self._sample(modality)
         self._file(modality, "a picture, or a sound where the model hears in pictures", "image/*,.wav")
+
+    def _sample(self, modality: Modality) -> None:
+        """Takes the picture of a test sample of the world."""
+        with ui.element("div").classes("row"):
+            number = ui.number("or test sample", value=0, min=0, step=1, format="%d").props("outlined dense")
+            button("Take it", lambda: self._take(modality, _whole(number.value, 0)))
+
+    async def _take(self, modality: Modality, number: int) -> None:
+        model = next(model for model in self.models if modality.name in model.modalities)
+
+        def taken(_: object) -> str:
+            world = model.dataset()
+            if world is None:
+                raise DataError(f"the data that {model.name} was trained on are not here")
+            size = world.splits["test"]
+            number_there = number if size is None else min(number, size - 1)
+            batch = world.source("test", number_there + 1, seed=0).batch(np.array([number_there]))
+            return given.view_text(modality, batch.views[modality.name][0])
+
+        found = await self.visit.compute("sample", self.inputs, taken, words="making the sample", replaces=False)
+        if found is not None:
+            await self._give(modality.name, found, anew=True)
 
     def _file(self, modality: Modality, what: str, kinds: str) -> None:
         async def uploaded(event: events.UploadEventArguments) -> None:
