@@ -12,7 +12,7 @@ from molyneux.core.errors import ConfigError, StoreError
 
 def add_studio(parser: argparse.ArgumentParser) -> None:
     """The options of `molyneux studio`."""
-    parser.epilog = "molyneux studio runs/ shows the runs in a folder beside the models that come with the package. Ctrl-C ends it."
+    parser.epilog = "molyneux studio runs/ shows the runs in a folder beside the models of the package. Ctrl-C ends it."
     parser.add_argument("folders", nargs="*", type=path, metavar="FOLDER", help="folder with runs that may be opened")
     host = "address to listen on (default: 127.0.0.1); any other one needs the token of the printed link"
     parser.add_argument("--host", default="127.0.0.1", help=host)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from itertools import count
 from typing import Any
 
@@ -15,23 +15,26 @@ from molyneux.studio.frame import button
 _NUMBERS = count(1)
 _MOST = 200_000
 """Characters of a drawn picture that are taken."""
-COLOURS = {"red": "#ff0000", "green": "#00ff00", "blue": "#0000ff", "yellow": "#ffff00", "black": "#000000", "white": "#ffffff"}
 GROUNDS = {"light": "#ffffff", "dark": "#000000"}
+"""Grounds to draw on."""
+INK = "#0f62a6"
+"""Of a line whose colour means nothing."""
 
 Told = Callable[[bytes, list[tuple[float, float]]], Awaitable[None]]
 
 
-def drawing(name: str, *, told: Told, colours: bool = False) -> None:
+def drawing(name: str, *, told: Told, colours: Mapping[str, str] | None = None) -> None:
     """A canvas; when the pointer is lifted, `told` is called with a PNG of 64 x 64 pixels and the line in pixels of 256.
 
     Args:
         name: of the modality, for labels.
         told: is called with both; with nothing where the canvas was cleared.
-        colours: whether colours of figure and ground can be chosen.
+        colours: of figures, by name; with them the ground can be chosen too. None where colour means nothing.
     """
     number = next(_NUMBERS)
     element, event = f"drawing-{number}", f"molyneux-drawn-{number}"
-    paper, ink = GROUNDS["light"], COLOURS["red"]
+    known = dict(colours or {})
+    paper, ink = GROUNDS["light"], next(iter(known.values()), INK)
     canvas = (
         ui.element("canvas")
         .props(f'id={element} tabindex=0 role=img aria-label="drawing of {_attribute(name)}"')
@@ -45,17 +48,17 @@ def drawing(name: str, *, told: Told, colours: bool = False) -> None:
     ui.on(event, drawn)
     ui.timer(0.05, lambda: ui.run_javascript(f"window.molyneuxDrawing('{element}', '{event}', '{paper}', '{ink}')"), once=True)
     with ui.element("div").classes("row"):
-        if colours:
+        if known:
             chosen = {"ink": ink, "paper": paper}
 
-            def repaint(part: str, value: str, known: dict[str, str]) -> None:
-                chosen[part] = known.get(value, chosen[part])
+            def repaint(part: str, value: str, options: dict[str, str]) -> None:
+                chosen[part] = options.get(value, chosen[part])
                 ui.run_javascript(
                     f"document.getElementById('{element}').molyneux.repaint('{chosen['paper']}', '{chosen['ink']}')"
                 )
 
-            figure = ui.select(list(COLOURS), value="red", label="Colour").props("outlined dense options-dense")
-            figure.on_value_change(lambda e: repaint("ink", str(e.value), COLOURS))
+            figure = ui.select(list(known), value=next(iter(known)), label="Colour").props("outlined dense options-dense")
+            figure.on_value_change(lambda e: repaint("ink", str(e.value), known))
             ground = ui.select(list(GROUNDS), value="light", label="Ground").props("outlined dense options-dense")
             ground.on_value_change(lambda e: repaint("paper", str(e.value), GROUNDS))
         button("Clear").on("click", js_handler=f"() => document.getElementById('{element}').molyneux.clear()")

@@ -67,7 +67,8 @@ def _add(module: Any, studio: Studio, titles: dict[str, str], path: str) -> None
         visit = Visit(studio, module.PATH, state)
         with frame(module.TITLE, module.INTRO, pages=titles, path=module.PATH):
             await ui.context.client.connected()
-            await module.build(visit)
+            if not visit.client.is_deleted:
+                await module.build(visit)
 
 
 def serve(
@@ -107,6 +108,7 @@ def serve(
     config = uvicorn.Config(
         guarded, log_level="warning", timeout_graceful_shutdown=1, ws_max_size=2**20, lifespan="on", access_log=False
     )
+    warnings.filterwarnings("ignore", message=".* does not read ")  # of texts, which the pages tell
     logging.getLogger("molyneux.studio").addHandler(logging.StreamHandler())
     server = _Server(config, (lambda: webbrowser.open(link)) if browser else None)
     try:

@@ -138,6 +138,11 @@ class CaptionedWorld(World):
         return tuple(name for name in self.picture_factors if modality == "image" or name not in self.untouched)
 
     @property
+    def palette(self) -> Mapping[str, tuple[int, int, int]]:
+        """The colours of figures by caption word, RGB; a world that changes them when it paints says how they come out."""
+        return {name: (red, green, blue) for name, (red, green, blue) in self._settings.choices["colours"].items()}
+
+    @property
     def shapes(self) -> tuple[str, ...]:
         """Names of its shapes, as the rasteriser has them."""
         return tuple(self._settings.choices["shapes"].values())

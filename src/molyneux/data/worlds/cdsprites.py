@@ -114,6 +114,15 @@ class CdSprites(CaptionedWorld):
     def _numbers(self) -> int:
         return _PLAIN if self._settings.noise == Noise() else _NOISY
 
+    @property
+    def palette(self) -> Mapping[str, tuple[int, int, int]]:
+        """The colours of figures by caption word, RGB, stretched to full brightness as pictures are."""
+        found = {}
+        for name, colour in super().palette.items():
+            red, green, blue = (round(255 * part / max(colour)) for part in colour)
+            found[name] = (red, green, blue)
+        return found
+
     def readers(self) -> Mapping[str, Reader]:
         """The parser of captions, and of pictures (where `can_be_read` says so) a reader that knows all that can be drawn."""
         readers = dict(super().readers())

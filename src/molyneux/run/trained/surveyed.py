@@ -95,7 +95,7 @@ def parted_code(flat: np.ndarray, parts: Mapping[str, int]) -> Codes:
     """
     if flat.ndim != 2 or flat.shape[1] != sum(parts.values()):
         raise SpecError(f"expected codes (N, {sum(parts.values())}), got {flat.shape}")
-    split = torch.from_numpy(np.ascontiguousarray(flat, np.float32)).split(list(parts.values()), 1)
+    split = torch.split(torch.from_numpy(np.ascontiguousarray(flat, np.float32)), list(parts.values()), 1)
     named = dict(zip(parts, split, strict=True))
     return Codes(named.pop("shared"), named)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -15,9 +14,9 @@ import molyneux.run as runs
 from molyneux.core import DataError, Modality, MolyneuxError, TracesContours
 from molyneux.studio import given
 from molyneux.studio.address import PageState
+from molyneux.studio.answers import readings_of, show_generated, show_predicted
 from molyneux.studio.drawing import drawing
-from molyneux.studio.frame import again, button, card, heading, note, show_view
-from molyneux.studio.shares import show_shares
+from molyneux.studio.frame import again, button, card, note
 from molyneux.studio.visit import Place, Visit, sentence
 
 PATH, TITLE = "/ask", "Ask"
@@ -25,6 +24,8 @@ INTRO = "Type a caption, give a picture or draw one: each model shows what it ma
 MOST_MODELS, MOST_DRAWN = 3, 24
 _CAPTIONS = 20
 """Captions that are drawn of one picture, to see how often each comes."""
+_COLOURS = {"white": (255, 255, 255), "black": (0, 0, 0), "red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255)}
+"""Of figures where no world says which it has."""
 FIRST_MODEL, FIRST_TEXT = "cdsprites-level5", "small red heart at top left on light"
 
 
@@ -164,9 +165,15 @@ class _Ask:
             )
             button("Take it away", lambda: self._give(modality.name, "", anew=True))
         ui.label("Draw a figure: it is filled when you lift the pointer.").classes("quiet")
-        drawing(modality.name, told=lambda picture, _: self._drawn(modality, picture), colours=True)
+        drawing(modality.name, told=lambda picture, _: self._drawn(modality, picture), colours=self._colours(modality))
         self._sample(modality)
         self._file(modality, "a picture, or a sound where the model hears in pictures", "image/*,.wav")
+
+    def _colours(self, modality: Modality) -> dict[str, str]:
+        """The colours of the figures of the world of a picture, by their word."""
+        worlds = (model.dataset() for model in self.models if modality.name in model.modalities)
+        known = next((palette for world in worlds if (palette := getattr(world, "palette", None))), _COLOURS)
+        return {name: f"#{red:02x}{green:02x}{blue:02x}" for name, (red, green, blue) in known.items()}
 
     def _sample(self, modality: Modality) -> None:
         """Takes the picture of a test sample of the world."""
@@ -247,7 +254,7 @@ class _Ask:
             if made is None:
                 return
             with place.fresh():
-                spots = _show_generated(made)
+                spots = show_generated(made, model.dataset())
             with below.fresh():
                 again(*_lines(self.visit, model, state))
             await self._read(name, place, made, spots)
@@ -256,7 +263,7 @@ class _Ask:
             if found is None:
                 return
             with place.fresh():
-                _show_predicted(found, model)
+                show_predicted(found, model)
             with below.fresh():
                 again(*_lines(self.visit, model, state))
         else:
@@ -266,7 +273,7 @@ class _Ask:
 
     async def _read(self, name: str, place: Place, made: runs.Generated, spots: list[Callable[[str, bool | None], None]]) -> None:
         """What the readers read in the pictures, beneath them."""
-        read = await self.visit.compute(f"{name} read", place, lambda job: _readings(made), words="reading", replaces=False)
+        read = await self.visit.compute(f"{name} read", place, lambda job: readings_of(made), words="reading", replaces=False)
         for spot, (text, right) in zip(spots, read or (), strict=False):
             spot(text, right)
 
@@ -284,91 +291,6 @@ def _predicted(model: runs.TrainedModel, values: Mapping[str, Any]) -> runs.Pred
     if not values:
         raise DataError(f"give at least one of {', '.join(model.modalities)}")
     return model.predict(inputs=values, apart=len(values) > 1)
-
-
-def _show_generated(made: runs.Generated) -> list[Callable[[str, bool | None], None]]:
-    """Show what was drawn; gives, by sample, what writes the reading of it."""
-    for text in dict.fromkeys([*made.notes, *(_understood(given_input) for given_input in made.inputs[:1])]):
-        if text:
-            note(text)
-    drawn = [name for name in made.names if not made.spec.modality(name).symbols]
-    texts = [name for name in made.names if made.spec.modality(name).symbols]
-    if not drawn:
-        for name in texts:
-            counts = Counter(made.texts(name) if made.spec.modality(name).kind == "text" else map(str, made.values(name)))
-            ui.label(f"Of {len(made)} draws, {name}:").classes("quiet")
-            show_shares([(text or "(nothing)", count / len(made)) for text, count in counts.most_common(6)])
-        return []
-    spots = []
-    with ui.element("div").classes("grid"):
-        for row in range(len(made)):
-            with ui.element("figure").classes("sample"):
-                for name in drawn:
-                    show_view(
-                        made.spec.modality(name), made.views[name][row], about=f"{name} {row + 1}, drawn by {made.origin.model}"
-                    )
-                with ui.element("figcaption"):
-                    for name in texts:
-                        show_view(made.spec.modality(name), made.views[name][row])
-                    spots.append(_spot())
-    return spots
-
-
-def _spot() -> Callable[[str, bool | None], None]:
-    label = ui.label().classes("reading")
-
-    def written(text: str, right: bool | None) -> None:
-        label.text = text
-        if right is not None:
-            label.classes("right" if right else "wrong")
-
-    return written
-
-
-def _understood(sample: runs.GivenInput) -> str:
-    """How a text was understood, in one sentence; empty where it was taken as it is."""
-    parts = []
-    for name, value in sample.given.items():
-        if name in sample.unread:
-            parts.append(sentence(DataError(sample.unread[name])))
-        elif isinstance(value, str) and sample.used.get(name, value) != value:
-            drawn = f"; drawn at random: {', '.join(sample.drawn)}" if sample.drawn else ""
-            parts.append(f"Read as “{sample.used[name]}”{drawn}.")
-    return " ".join(parts)
-
-
-def _readings(made: runs.Generated) -> list[tuple[str, bool | None]]:
-    """By sample, what is read in its pictures, and whether that is what the given text says."""
-    readings = made.readings()
-    found = []
-    for row, parts in enumerate(readings):
-        first = [part[0] for name, part in parts.items() if part and not made.spec.modality(name).symbols]
-        text = "; ".join(str(reading) for reading in first)
-        wanted = made.wanted(row)
-        values = {name: value for reading in first for name, value in reading.values.items() if name in wanted}
-        right = all(values[name] == wanted[name] for name in values) if values else None
-        found.append((text, right))
-    return found
-
-
-def _show_predicted(found: runs.Predicted, model: runs.TrainedModel) -> None:
-    for text in dict.fromkeys([*found.notes, *(_understood(given_input) for given_input in found.inputs)]):
-        if text:
-            note(text)
-    for target in found.targets:
-        if target.task == "number":
-            ui.label(found.line(target.name, found.answers, 0)).classes("answer")
-            continue
-        ui.label(f"{target.name}: {found.best(target.name)[0]}").classes("answer")
-        show_shares(list(found.probabilities(target.name)[0].items())[:10])
-    missing = [name for name in model.modalities if name not in found.inputs[0].given]
-    if missing:
-        note(f"{', '.join(missing)} missing: {model.name} answers without.")
-    if found.parts:
-        heading("By each sense alone", level=3)
-        for names, answers in found.parts.items():
-            for target in found.targets:
-                ui.label(f"{' + '.join(names)}: {found.line(target.name, answers, 0)}")
 
 
 def _lines(visit: Visit[AskState], model: runs.TrainedModel, state: AskState) -> tuple[str, str]:

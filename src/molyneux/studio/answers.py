@@ -1,0 +1,132 @@
+"""What models answer, as parts of a page: drawn views, captions by how often they come, probabilities, and what was read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from nicegui import ui
+
+import molyneux.run as runs
+from molyneux.core import DataError, Understands
+from molyneux.studio.frame import heading, note, show_view
+from molyneux.studio.shares import show_shares
+from molyneux.studio.visit import sentence
+
+if TYPE_CHECKING:
+    from molyneux.core import Dataset
+
+Spot = Callable[[str, bool | None], None]
+"""Writes what was read in a sample beneath it, and whether that is what was asked for."""
+
+
+def show_generated(made: runs.Generated, world: Dataset | None) -> list[Spot]:
+    """Show what was drawn; gives, by sample, what writes the reading of it."""
+    for text in dict.fromkeys([*made.notes, *(_understood(given_input) for given_input in made.inputs[:1])]):
+        if text:
+            note(text)
+    drawn = [name for name in made.names if not made.spec.modality(name).symbols]
+    texts = [name for name in made.names if made.spec.modality(name).symbols]
+    if not drawn:
+        for name in texts:
+            values = made.texts(name) if made.spec.modality(name).kind == "text" else list(map(str, made.values(name)))
+            captions, odd = nearest_captions(world, values)
+            ui.label(f"Of {len(made)} draws, {name}:").classes("quiet")
+            show_shares([(text or "(nothing)", count / len(made)) for text, count in captions.most_common(6)])
+            if odd:
+                note(f"{odd} of them are no caption, such as “{_odd(world, values)}”, and stand under the nearest one.")
+        return []
+    spots = []
+    with ui.element("div").classes("grid"):
+        for row in range(len(made)):
+            with ui.element("figure").classes("sample"):
+                for name in drawn:
+                    show_view(
+                        made.spec.modality(name), made.views[name][row], about=f"{name} {row + 1}, drawn by {made.origin.model}"
+                    )
+                with ui.element("figcaption"):
+                    for name in texts:
+                        show_view(made.spec.modality(name), made.views[name][row])
+                    spots.append(_spot())
+    return spots
+
+
+def nearest_captions(world: Dataset | None, texts: Sequence[str]) -> tuple[Counter[str], int]:
+    """How often each caption was drawn, and how many texts are none and are counted as the nearest one.
+
+    Args:
+        world: understands texts; others are counted as they are.
+        texts: as drawn.
+    """
+    if not isinstance(world, Understands):
+        return Counter(texts), 0
+    counts, odd = Counter[str](), 0
+    for text, times in Counter(texts).items():
+        found = world.understand(text)
+        odd += 0 if found.complete else times
+        counts[text if found.complete or not found.nearest else found.nearest] += times
+    return counts, odd
+
+
+def _odd(world: Dataset | None, texts: Sequence[str]) -> str:
+    """The first text that is no caption."""
+    return next((text for text in texts if isinstance(world, Understands) and not world.understand(text).complete), "")
+
+
+def _spot() -> Spot:
+    label = ui.label().classes("reading")
+
+    def written(text: str, right: bool | None) -> None:
+        label.text = text
+        if right is not None:
+            label.classes("right" if right else "wrong")
+
+    return written
+
+
+def _understood(sample: runs.GivenInput) -> str:
+    """How a text was understood, in one sentence; empty where it was taken as it is."""
+    parts = []
+    for name, value in sample.given.items():
+        if name in sample.unread:
+            parts.append(sentence(DataError(sample.unread[name])))
+        elif isinstance(value, str) and sample.used.get(name, value) != value:
+            drawn = f"; drawn at random: {', '.join(sample.drawn)}" if sample.drawn else ""
+            parts.append(f"Read as “{sample.used[name]}”{drawn}.")
+    return " ".join(parts)
+
+
+def readings_of(made: runs.Generated) -> list[tuple[str, bool | None]]:
+    """By sample, what is read in its pictures, and whether that is what the given text says."""
+    readings = made.readings()
+    found = []
+    for row, parts in enumerate(readings):
+        first = [part[0] for name, part in parts.items() if part and not made.spec.modality(name).symbols]
+        text = "; ".join(str(reading) for reading in first)
+        wanted = made.wanted(row)
+        values = {name: value for reading in first for name, value in reading.values.items() if name in wanted}
+        right = all(values[name] == wanted[name] for name in values) if values else None
+        found.append((text, right))
+    return found
+
+
+def show_predicted(found: runs.Predicted, model: runs.TrainedModel) -> None:
+    """Show what a model predicts, and what it says given each sense alone."""
+    for text in dict.fromkeys([*found.notes, *(_understood(given_input) for given_input in found.inputs)]):
+        if text:
+            note(text)
+    for target in found.targets:
+        if target.task == "number":
+            ui.label(found.line(target.name, found.answers, 0)).classes("answer")
+            continue
+        ui.label(f"{target.name}: {found.best(target.name)[0]}").classes("answer")
+        show_shares(list(found.probabilities(target.name)[0].items())[:10])
+    missing = [name for name in model.modalities if name not in found.inputs[0].given]
+    if missing:
+        note(f"{', '.join(missing)} missing: {model.name} answers without.")
+    if found.parts:
+        heading("By each sense alone", level=3)
+        for names, answers in found.parts.items():
+            for target in found.targets:
+                ui.label(f"{' + '.join(names)}: {found.line(target.name, answers, 0)}")
