@@ -12,6 +12,8 @@ import pytest
 
 CHROMIUM = os.environ.get("MOLYNEUX_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or ""
 """The path of a Chromium: named by the variable, or that of the system."""
+RECORDS = Path(__file__).parents[2] / "studies" / "results" / "ynoc-best"
+"""Records of a study."""
 
 
 @contextmanager
@@ -44,7 +46,7 @@ def log(tmp_path_factory):
 @pytest.fixture(scope="session")
 def address(log):
     """The address of a running studio."""
-    with started(log=log) as (_, found):
+    with started("--results", RECORDS, log=log) as (_, found):
         yield found
 
 

@@ -17,6 +17,7 @@ READY = {
     "codes": ".now figure.sample img",
     "broken": "svg.curve",
     "runs": ".js-plotly-plot",
+    "leaderboard": "table.matrix",
 }
 QUERIES = {"codes": "?model=gebid-level5", "broken": "?model=gebid-level5", "runs": "?run=gebid-level5"}
 
@@ -148,6 +149,16 @@ def test_every_page_is_accessible_at_every_width(page, name):
         assert len(page.screenshot()) > 10_000
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
+
+
+def test_the_leaderboard_says_with_what_to_start(page):
+    page.goto("/leaderboard")
+    page.locator("table.matrix").wait_for()
+    assert page.locator(".answer").first.inner_text()
+    page.get_by_label("Only models or worlds with").fill("slots")
+    page.wait_for_function("document.querySelectorAll('table.plain:not(.matrix) tr').length > 1")
+    assert "slots" in page.locator("table.plain").last.inner_text()
+    assert ("search", "slots") in query_of(page)
 
 
 def test_markup_in_addresses_is_text(page):

@@ -18,6 +18,8 @@ def add_studio(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help=host)
     parser.add_argument("--port", type=int, default=8765, help="port; 0 takes a free one (default: 8765)")
     parser.add_argument("--name", action="append", default=[], help="further name under which it is reached; may be given again")
+    results = "folder of records of studies, for the leaderboard (default: studies/results, where it is there)"
+    parser.add_argument("--results", type=path, action="append", default=[], help=results)
     parser.add_argument("--jobs", type=int, default=1, help="computations at the same time (default: 1)")
     parser.add_argument("--no-browser", action="store_true", help="do not open the page in the browser")
     add_trust(parser)
@@ -37,8 +39,10 @@ def studio(arguments: Arguments) -> int:
         raise ConfigError(f"expected a port from 0 to 65535, got {options.port}")
     if options.jobs < 1:
         raise ConfigError(f"expected at least one job, got {options.jobs}")
+    usual = Path("studies/results")
     serve(
         options.folders,
+        results=options.results or ([usual] if usual.is_dir() else []),
         host=options.host,
         port=options.port,
         names=options.name,

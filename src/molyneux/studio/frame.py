@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -153,3 +153,10 @@ def show_view(modality: Modality, view: Tensor, *, about: str = "") -> None:
         ui.label(str(values_of(modality, view[None])[0])).classes("said")
     else:
         ui.label(f"{modality.name} {tuple(view.shape)}").classes("quiet")
+
+
+def show_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A plain table of texts."""
+    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    ui.html(f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>', sanitize=False)

@@ -45,6 +45,7 @@ class Library:
 
     Args:
         folders: are looked through for runs; links in them are not followed.
+        results: folders of records of studies, or files of them.
         keep: models that stay open; the one that was not used for longest goes.
         trust: see `open_model`.
 
@@ -52,12 +53,13 @@ class Library:
         ConfigError: a folder that is not there.
     """
 
-    def __init__(self, folders: Sequence[Path] = (), *, keep: int = 4, trust: bool = False) -> None:
+    def __init__(self, folders: Sequence[Path] = (), *, results: Sequence[Path] = (), keep: int = 4, trust: bool = False) -> None:
         self.folders = {_label(folder, number, folders): folder.resolve() for number, folder in enumerate(folders)}
         for folder in folders:
             if not store.is_folder(folder):
                 raise ConfigError(f"expected a folder with runs, got {folder}, which is none: name one made by molyneux run")
-        self._keep, self._trust = keep, trust
+        self.results = tuple(str(place) for place in results)
+        self._keep, self._trust, self._ranked = keep, trust, dict[str, Any]()
         self._open: OrderedDict[tuple[str, float], TrainedModel] = OrderedDict()
         self._made: OrderedDict[tuple[str, str], tuple[TrainedModel, Any]] = OrderedDict()
         self._lock = threading.Lock()
@@ -142,6 +144,13 @@ class Library:
         size = world.splits["test"]
         count = count if size is None else min(size, count)
         return world.source("test", count, seed=0).batch(np.arange(count))
+
+    def ranked(self, make: Callable[[Sequence[str]], T]) -> T:
+        """What is made of the records, once."""
+        with self._lock:
+            if "all" not in self._ranked:
+                self._ranked["all"] = make(self.results)
+            return cast(T, self._ranked["all"])
 
     def once(self, model: TrainedModel, what: str, make: Callable[[], T]) -> T:
         """What is measured of a model once and kept for the next one who asks, such as a survey of its codes."""

@@ -23,7 +23,7 @@ from molyneux.studio.frame import frame
 from molyneux.studio.library import Library
 from molyneux.studio.visit import Studio, Visit
 
-PAGES = ("ask", "worlds", "codes", "broken", "runs")
+PAGES = ("ask", "worlds", "codes", "broken", "runs", "leaderboard")
 """Modules of the pages, in the order of the head; the first is also shown at `/`."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -77,6 +77,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8765,
     names: Sequence[str] = (),
+    results: Sequence[Path] = (),
     workers: int = 1,
     browser: bool = True,
     trust: bool = False,
@@ -89,6 +90,7 @@ def serve(
         host: the address to listen on; any but that of this machine alone needs the token in the printed link.
         port: its port; 0 takes a free one.
         names: further names under which it is reached.
+        results: folders of records of studies, for the leaderboard.
         workers: computations at a time.
         browser: whether the page is opened in the browser.
         trust: see `open_model`.
@@ -97,7 +99,8 @@ def serve(
     Raises:
         ConfigError: a folder that is not there, or a port that is taken.
     """
-    library, computing = Library([Path(folder) for folder in folders], trust=trust), Computing(workers)
+    library = Library([Path(folder) for folder in folders], results=results, trust=trust)
+    computing = Computing(workers)
     listening = _listening(host, port)
     port = listening.getsockname()[1]
     token = "" if host in _LOOPBACK else new_token()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import html
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
@@ -16,7 +14,7 @@ from molyneux.core import MolyneuxError
 from molyneux.studio.address import PageState
 from molyneux.studio.computing import Job
 from molyneux.studio.curves import show_curves
-from molyneux.studio.frame import again, button, card, heading, note, show_view
+from molyneux.studio.frame import again, button, card, heading, note, show_rows, show_view
 from molyneux.studio.visit import Place, Visit, sentence
 
 if TYPE_CHECKING:
@@ -178,7 +176,7 @@ class _Runs:
             for other in names[1:]:
                 for path, (mine, theirs) in self.overviews[names[0]].differences(self.overviews[other]).items():
                     rows.append((path, _written(mine), f"{other}: {_written(theirs)}"))
-            show_table(("setting", names[0], "other"), rows) if rows else note("All settings are the same.")
+            show_rows(("setting", names[0], "other"), rows) if rows else note("All settings are the same.")
 
     async def _judge(self) -> None:
         """What the first run gets wrong: by value of a factor, and sample by sample."""
@@ -276,13 +274,6 @@ def _shorter(text: str, other: str) -> str:
 
 def _written(value: Any) -> str:
     return "not set" if value is None else json.dumps(value, ensure_ascii=False)[:80]
-
-
-def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A plain table of texts."""
-    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in columns)
-    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    ui.html(f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>', sanitize=False)
 
 
 def _lines(visit: Visit[RunsState], found: _Judged, state: RunsState) -> str:
