@@ -6,8 +6,8 @@ import argparse
 import importlib.util
 from pathlib import Path
 
-from molyneux.cli.parser import Arguments, add_trust, path, say
-from molyneux.core.errors import ConfigError, StoreError
+from molyneux.cli.parser import Arguments, add_trust, complain, path, say, say_json
+from molyneux.core.errors import ConfigError, ConflictError, StoreError
 
 
 def add_studio(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +22,8 @@ def add_studio(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", type=path, action="append", default=[], help=results)
     parser.add_argument("--jobs", type=int, default=1, help="computations at the same time (default: 1)")
     parser.add_argument("--no-browser", action="store_true", help="do not open the page in the browser")
+    static = "write the pages that need no computing into a new folder, for any web server, and end"
+    parser.add_argument("--static", type=path, metavar="OUT", help=static)
     add_trust(parser)
 
 
@@ -40,9 +42,12 @@ def studio(arguments: Arguments) -> int:
     if options.jobs < 1:
         raise ConfigError(f"expected at least one job, got {options.jobs}")
     usual = Path("studies/results")
+    results = options.results or ([usual] if usual.is_dir() else [])
+    if options.static is not None:
+        return _write(arguments, results)
     serve(
         options.folders,
-        results=options.results or ([usual] if usual.is_dir() else []),
+        results=results,
         host=options.host,
         port=options.port,
         names=options.name,
@@ -51,4 +56,21 @@ def studio(arguments: Arguments) -> int:
         trust=options.trust,
         told=say,
     )
+    return 0
+
+
+def _write(arguments: Arguments, results: list[Path]) -> int:
+    """The pages that need no computing, as files."""
+    from molyneux.studio.library import Library
+    from molyneux.studio.static import write_static
+
+    options, folder = arguments.options, arguments.options.static
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ConflictError(f"expected a new or empty folder for the pages, got {folder}: choose another with --static")
+    told = (lambda words: None) if options.quiet or arguments.json else (lambda words: complain(f"writing {words}"))
+    written = write_static(Library(options.folders, results=results, trust=options.trust), folder, told=told)
+    if arguments.json:
+        say_json({"pages": [str(place) for place in written]})
+    else:
+        say(f"Pages: {written[0]} and {len(written) - 1} more files")
     return 0
