@@ -107,7 +107,7 @@ def models_page(library: Library, told: Callable[[str], object] = lambda words: 
 
 
 def codes_page(library: Library, told: Callable[[str], object] = lambda words: None) -> Page:
-    """What each number of a code does to every sense, for the models that come with the package."""
+    """What each number of a code does to every sense that it changes, for the models that come with the package."""
     sections = []
     for name in library.shipped:
         model = library.open(name)
@@ -118,7 +118,7 @@ def codes_page(library: Library, told: Callable[[str], object] = lambda words: N
             survey = runs.survey_codes(model, library.samples(model, 1_000))
         except MolyneuxError:  # the files of its data are not here
             continue
-        rows = []
+        moved: dict[str, list[tuple[Cell, ...]]] = {item.name: [] for item in model.spec.modalities}
         for place in range(min(survey.codes.shape[1], 16)):
             codes = np.repeat(survey.codes[:1], _STEPS, 0)
             codes[:, place] = np.linspace(survey.low[place], survey.high[place], _STEPS)
@@ -127,13 +127,18 @@ def codes_page(library: Library, told: Callable[[str], object] = lambda words: N
                 ", ".join(f"{factor} {100 * share:.0f} %" for factor, share in survey.about(place)[:3]) or "nothing measured"
             )
             for item in model.spec.modalities:
-                rows.append(
-                    (Cell(text=f"number {place}: {carried}"), *(_cell(item, views[item.name][step]) for step in range(_STEPS)))
-                )
+                view = views[item.name]
+                if not bool((view[1:] == view[:1]).all()):
+                    cells = (_cell(item, view[step]) for step in range(_STEPS))
+                    moved[item.name].append((Cell(text=f"number {place}: {carried}"), *cells))
         columns = ("number", *(f"{100 * step // (_STEPS - 1)} %" for step in range(_STEPS)))
         note = "Each number goes from where a hundredth of the samples lie below it to where a hundredth lie above."
-        gallery = Gallery(f"{name}-codes", "One number is moved, the others stay", note, columns, tuple(rows))
-        sections.append(Section(name, name, _summary(name), tuple(draw_galleries([gallery]))))
+        galleries = [
+            Gallery(f"{name}-{item}", f"What {item} shows when one number is moved", note, columns, tuple(rows))
+            for item, rows in moved.items()
+            if rows
+        ]
+        sections.append(Section(name, name, _summary(name), tuple(draw_galleries(galleries))))
     return Page("studio", "Codes", ("begun with the first test sample",), (), tuple(sections))
 
 
