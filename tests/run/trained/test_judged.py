@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from molyneux.run.trained.judged import difference
 
 from molyneux.core import ConfigError, NotApplicableError, SpecError
 from molyneux.data import GeBiD, Interactions
@@ -21,6 +20,7 @@ from molyneux.run import (
     slices,
     survey_codes,
 )
+from molyneux.run.trained.judged import difference
 
 
 @pytest.fixture(scope="module")
