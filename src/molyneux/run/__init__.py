@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from molyneux.run.trained.broken import SenseCurve, break_sense, sense_curve
     from molyneux.run.trained.generated import Generated, Origin
     from molyneux.run.trained.given import GivenInput
-    from molyneux.run.trained.judges import TrainedJudge, open_judge
     from molyneux.run.trained.judged import JudgedSamples, RightShare, SampleJudge, Slice, sample_judge, slices
+    from molyneux.run.trained.judges import TrainedJudge, open_judge
     from molyneux.run.trained.model import TrainedModel, UnreadTextWarning
     from molyneux.run.trained.opened import open_model
     from molyneux.run.trained.pictures import picture_sheet
