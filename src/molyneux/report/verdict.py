@@ -247,7 +247,7 @@ def _caveats(scores: Sequence[Score], history: Mapping[str, Sequence[float]], se
         yield f"Measured on {write_count(count)} samples: intervals are wide. {FEW_SAMPLES:,} and more make them narrow."
     if overlap := train_overlap_of(scores):
         yield overlap
-    unread = next((score.origin["unread"] for score in scores if score.origin.get("unread")), {})
+    unread: Mapping[str, str] = next((score.origin["unread"] for score in scores if score.origin.get("unread")), {})
     asked = any(score.name.startswith("coherence") for score in scores)
     for name, why in dict(unread if asked else {}).items():
         yield f"{name[:1].upper()}{name[1:]} is read by nobody: {str(why).rstrip('.')}."
