@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from torch import nn
 
@@ -84,7 +85,7 @@ def _placed(dataset: Dataset | None, folder: Path | None) -> Dataset | None:
 
     if not isinstance(dataset, OwnDataset):
         return dataset
-    paths = {name: getattr(dataset, name, None) for name in ("path", "root")}
+    paths: dict[str, Any] = {name: getattr(dataset, name, None) for name in ("path", "root")}
     return replace(dataset, **{name: folder / path for name, path in paths.items() if isinstance(path, Path)})
 
 
