@@ -81,7 +81,8 @@ def test_steps_one_by_one(molyneux: Run, tmp_path: Path) -> None:
 def test_lists(molyneux: Run, kind: str, names: set[str]) -> None:
     done = molyneux("list", kind)
     assert done.returncode == 0
-    found = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    lines = done.stdout.partition("\n\nStart with")[0].splitlines()
+    found = dict(line.split(maxsplit=1) for line in lines if line[-1:] != ":")
     assert names <= set(found)
     assert all(len(summary) > 20 for summary in found.values())
     assert set(json.loads(molyneux("list", kind, "--json").stdout)) == set(found)
@@ -90,9 +91,9 @@ def test_lists(molyneux: Run, kind: str, names: set[str]) -> None:
 def test_without_a_kind_the_kinds_are_listed(molyneux: Run) -> None:
     done = molyneux("list")
     assert (done.returncode, done.stderr) == (0, "")
-    found = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
-    assert found["configs"] == "none here"
-    assert found["datasets"] == "3, such as ArrayDataset"
+    found = dict(line.split(maxsplit=1) for line in done.stdout.partition("\n\n")[0].splitlines())
+    assert found["datasets"] == "your own data: arrays, tables, folders of images"
+    assert "molyneux list KIND NAME" in done.stdout
     told = json.loads(molyneux("list", "--json").stdout)
     assert set(told) == set(found)
     assert told["datasets"] == ["ArrayDataset", "ImageFolder", "TableDataset"]
@@ -321,3 +322,13 @@ def test_output_into_a_closed_pipe(environment: dict[str, str], tmp_path: Path) 
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
     assert done.returncode in (0, 141)
     assert done.stderr == ""
+
+
+def test_models_are_listed_by_groups_and_each_once(molyneux: Run) -> None:
+    lines = molyneux("list", "models").stdout.splitlines()
+    assert [line for line in lines if line.endswith(":") and not line.startswith(" ")] == [
+        f"{title}:" for title in index.GROUPS["models"]
+    ]
+    named = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert sorted(named) == sorted(index.classes("models"))
+    assert lines[-1].startswith("Start with ")

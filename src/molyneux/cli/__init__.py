@@ -28,6 +28,7 @@ COMMANDS = {
     "check": ("checking", "check"),
     "completion": ("listing", "completion"),
     "data": ("worlds", "data"),
+    "doctor": ("commands", "doctor"),
     "export": ("sharing", "export"),
     "generate": ("trained", "generate"),
     "judge": ("worlds", "judge"),
@@ -66,6 +67,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _commanded(argv: Sequence[str]) -> int:
     arguments = parse(argv)
+    if not (getattr(arguments.options, "quiet", False) or arguments.json):
+        logger = logging.getLogger("molyneux.compiling")  # of `core.tooling.compiled`, which takes numba to import
+        logger.setLevel(logging.INFO)
+        logger.propagate, logger.handlers = False, [_Compiling()]
     # Idle OpenMP threads spin by default, which makes two busy processes several times slower; read when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     # A file `.numba_config.yaml` in the working folder could name a folder of compiled code; these come from the user alone.
@@ -125,6 +130,14 @@ def _hush_libraries() -> None:
     """Remarks of libraries below errors, such as on a cache that they cannot write, do not stand between our sentences."""
     if logging.lastResort is not None:
         logging.lastResort.setLevel(logging.ERROR)
+
+
+class _Compiling(logging.Handler):
+    """Says that code is compiled, which takes long the first time."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """See `logging.Handler`."""
+        complain("molyneux: compiling, once: about 20 seconds the first time; what is compiled is kept for the next time")
 
 
 def _discard_output() -> None:

@@ -1,9 +1,7 @@
-"""The commands of experiments and studies: `run`, `learn`, `report`, `sweep` and `schema`."""
+"""The commands of experiments and studies: `run`, `learn`, `report`, `sweep` and `schema`, and `doctor`."""
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,13 +9,11 @@ from typing import TYPE_CHECKING
 import molyneux.run as runs  # its names are imported when they are used: a report needs few of them
 from molyneux.cli.names import values
 from molyneux.cli.parser import Arguments, complain, say, say_json, told_warnings
-from molyneux.cli.progress import AnswerConsole, shown, sweep_shown
+from molyneux.cli.progress import AnswerConsole, answer_width, shown, sweep_shown
 
 if TYPE_CHECKING:
     from molyneux.run import Experiment, Outcome, Step, SweepOutcome
 
-WIDTH = 120
-"""Columns of a table that goes into a file."""
 _ALL: tuple[Step, ...] = ("data", "learn", "measure", "report")
 
 
@@ -70,6 +66,17 @@ def schema(arguments: Arguments) -> int:
     return 0
 
 
+def doctor(arguments: Arguments) -> int:
+    """`molyneux doctor`: what this machine has, and whether everything works; status 1 if something does not."""
+    found = runs.examine()
+    if arguments.json:
+        say_json(found.to_json())
+    else:
+        for line in found.lines():
+            say(line)
+    return 1 if found.problems else 0
+
+
 def some_steps(arguments: Arguments, *steps: Step) -> int:
     """Some steps of the run in a folder, or of the experiment in a file."""
     path: Path = arguments.options.run
@@ -96,10 +103,12 @@ def print_outcome(arguments: Arguments, outcome: Outcome) -> None:
     for note in outcome.notes:
         say(f"Note: {note}")
     if outcome.scores:
-        from molyneux.report import summary_table  # takes a second to import, as all that draws
+        from molyneux.report import MOST_LINES, terminal_summary  # takes a second to import, as all that draws
 
-        width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
-        AnswerConsole(width=width).print(summary_table(outcome.scores, outcome.settings))
+        width, others = answer_width(), len(outcome.notes) + len(outcome.pages) + 1
+        rest = "the report" if outcome.pages else "the answer with --json"
+        shown = terminal_summary(outcome.scores, outcome.settings, width=width, lines=MOST_LINES - others, rest=rest)
+        AnswerConsole(width=width).print(shown)
         splits = {score.origin.get("split", "test") for score in outcome.scores}
         if splits != {"test"}:
             say(f"Measured on the split: {', '.join(sorted(splits))}")

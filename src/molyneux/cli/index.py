@@ -7,10 +7,13 @@ import finds.
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+
+from molyneux.core.tooling.moved import moved_arguments
 
 _ROOT = Path(__file__).parents[2]
 
@@ -35,6 +38,18 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "worlds": ("molyneux.data", "molyneux.data.World"),
 }
 """By kind: the package that exports its classes, and their base classes. It has the classes without open abstract methods."""
+
+
+GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
+    "models": {
+        "VAEs of several modalities": ("MultimodalVAE", "MHVAE", "Nexus"),
+        "VAEs that generate by diffusion, or by a condition": ("MLD", "CVAE"),
+        "Autoencoders of one modality": ("UnimodalAutoencoder",),
+        "Predictors from a picture and a text": ("PictureTextPredictor", "PictureOnly", "TextOnly", "VAEAgreement"),
+        "Predictors from any modalities": ("Predictor",),
+    },
+}
+"""By kind, titles of groups and the classes or base classes in them; a class is in the first that it fits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +124,20 @@ class ClassEntry:
                 passed = keys if passed is None else keys & passed
         return found | (passed or set())
 
+    @property
+    def earlier(self) -> set[str]:
+        """The names that settings had before they were grouped, which are still read (`core.tooling.moved`).
+
+        Where the decorator makes them, the class is imported.
+        """
+        methods = (item.methods["__init__"] for item in self.lineage if "__init__" in item.methods)
+        calls = [node for method in methods for node in method.decorator_list if isinstance(node, ast.Call)]
+        words = [word.arg for call in calls if ast.unparse(call.func) == "moved" for word in call.keywords]
+        if None not in words:
+            return {word for word in words if word}
+        module, _, name = self.path.rpartition(".")
+        return {*moved_arguments(getattr(importlib.import_module(module), name))}
+
 
 @cache
 def classes(kind: str) -> dict[str, ClassEntry]:
@@ -118,6 +147,23 @@ def classes(kind: str) -> dict[str, ClassEntry]:
     entries = ((name, find(path)) for name, path in _exports(package).items())
     found = {name: item for name, item in entries if item and any(part.path in roots for part in item.lineage)}
     return {name: item for name, item in sorted(found.items()) if not item.open_methods}
+
+
+def named(kind: str, name: str) -> ClassEntry | None:
+    """The class that an experiment file names, whatever its case and underscores; the files of the others are not read."""
+    package = FAMILIES[kind][0]
+    names = ast.literal_eval(_all(package))
+    return next((find(f"{package}.{each}") for each in reversed(names) if folded(each) == folded(name)), None)
+
+
+def groups(kind: str) -> dict[str, list[str]]:
+    """The names of a family by the titles of its groups."""
+    found: dict[str, list[str]] = {title: [] for title in GROUPS[kind]}
+    for name, entry in classes(kind).items():
+        bases = {part.path.rpartition(".")[2] for part in entry.lineage}
+        title = next((title for title, of in GROUPS[kind].items() if bases & set(of)), "Others")
+        found.setdefault(title, []).append(name)
+    return found
 
 
 def world_names() -> list[str]:
@@ -183,10 +229,15 @@ def _resolved(path: str) -> str:
 
 def _exports(package: str) -> dict[str, str]:
     """Names in a package's `__all__` and where they are defined."""
+    return {name: _resolved(f"{package}.{name}") for name in ast.literal_eval(_all(package))}
+
+
+def _all(package: str) -> ast.expr:
+    """What stands after `__all__ =` in a package."""
     for node in _module(package).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            return {name: _resolved(f"{package}.{name}") for name in ast.literal_eval(node.value)}
-    return {}
+            return node.value
+    return ast.List([])
 
 
 def _decorators(node: ast.ClassDef | ast.FunctionDef) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,12 @@ from molyneux.core.errors import ConfigError, nearest
 if TYPE_CHECKING:
     from molyneux.learn.judges import Judge
 
+_START = {
+    "models": "DMVAE, as in configs/quickstart.yaml, or MMVAEPlus; to predict: FusionPredictor.",
+    "worlds": "CdSprites (images and captions), Letters (texts) or ShapeWorld (does a caption agree with an image?).",
+    "measures": "coherence for what a model generates, prediction for what it predicts, latent_probe for its codes.",
+}
+"""By kind, a line for those who have not chosen."""
 _GIVEN = {"spec"}
 """Required arguments that an experiment supplies itself."""
 
@@ -25,21 +33,40 @@ def list_things(arguments: Arguments) -> int:
     if name is not None:
         _print_about(about(kind, name), json=arguments.json)
         return 0
-    found = {kind: listing(kind) for kind in KINDS} if kind is None else {}
-    lines = listing(kind) if kind is not None else {kind: _counted(names) for kind, names in found.items()}
     if arguments.json:
-        say_json(lines if kind is not None else {kind: list(names) for kind, names in found.items()})
+        say_json(listing(kind) if kind is not None else {kind: list(_names(kind)) for kind in KINDS})
         return 0
-    width = max((len(name) for name in lines), default=0)
-    for name, summary in lines.items():
-        say(f"{name:<{width}}  {summary}".rstrip())
+    if kind is None:
+        _say_lines(KINDS)
+        say("\nmolyneux list KIND names all of a kind; molyneux list KIND NAME says what one does, and its settings.")
+        return 0
+    lines = listing(kind)
+    grouped = index.groups(kind) if kind in index.GROUPS else {}
+    for title, names in grouped.items():
+        say(f"{title}:")
+        _say_lines({f"  {name}": lines[name] for name in names}, width=max(map(len, lines)) + 2)
+    _say_lines({} if grouped else lines)
+    if kind in _START:
+        say(f"\nStart with {_START[kind]}")
     return 0
 
 
-def _counted(names: Iterable[str]) -> str:
-    """How many there are, and one of them."""
-    known = list(names)
-    return f"{len(known)}, such as {known[0]}" if known else "none here"
+def _say_lines(lines: Mapping[str, str], width: int = 0) -> None:
+    """Names and what they are, in two columns; as wide as the terminal, whole where there is none."""
+    column = max([width, *map(len, lines)])
+    room = shutil.get_terminal_size().columns - column - 2 if sys.stdout.isatty() else sys.maxsize
+    for name, summary in lines.items():
+        said = summary if len(summary) <= room else f"{summary[: max(0, room - 4)]} ..."
+        say(f"{name:<{column}}  {said}".rstrip())
+
+
+def _names(kind: str) -> Iterable[str]:
+    """The names of a kind alone, for which no judge is opened."""
+    if kind != "judges":
+        return listing(kind)
+    from molyneux.learn.judges import shipped_judges
+
+    return [f"{world} {modality}" for world, modality in shipped_judges()]
 
 
 def listing(kind: str, *, configs: Path = Path("configs")) -> dict[str, str]:

@@ -1,11 +1,11 @@
 """Options of a command line, and the names of worlds in it, checked before anything is imported that takes long.
 
-Experiments and studies are checked later, against the classes themselves, with all their problems at once.
+The values of experiments and studies are checked later, against the classes themselves, with all their problems at once.
 """
 
 from __future__ import annotations
 
-import importlib
+import difflib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from molyneux.core.errors import ConfigError, StoreError, nearest
 from molyneux.core.tooling.documents import parse_value, read_document
 
 MOST_SAMPLES, MOST_JOBS = 10**12, 1024
+_MOST_FILES = 10_000
 
 
 def check_names(arguments: Arguments) -> None:
@@ -26,16 +27,56 @@ def check_names(arguments: Arguments) -> None:
     options, problems = arguments.options, list[str]()
     path = getattr(options, "config", None) or getattr(options, "run", None)
     if arguments.command == "sweep":
-        read_document(options.study)
+        from molyneux.cli.experiment_names import is_experiment  # a report needs none of it
+
+        if is_experiment(_document(options.study)):
+            raise ConfigError(f"expected a study, got {options.study}, which is an experiment: molyneux run {options.study}")
         problems += _range_problems(options)
-    elif path is not None and (arguments.command == "run" or path.suffix in (".yaml", ".yml")):
-        read_document(path)
+    elif path is not None and (arguments.command == "run" or is_document(str(path))):
+        from molyneux.cli.experiment_names import is_study, override_problems
+
+        tree = _document(path)
+        if is_study(tree):
+            raise ConfigError(f"expected an experiment, got {path}, which is a study: molyneux sweep {path}")
+        problems += override_problems(tree, values(arguments)) if arguments.command == "run" else []
     elif path is not None and not path.exists():
-        raise StoreError(f"expected the folder of a run, got {path}, which is not there: name a folder made by molyneux run")
+        raise StoreError(
+            f"expected the folder of a run, got {path}, which is not there: name a folder made by molyneux run{_nearby(path)}"
+        )
     elif arguments.command in ("data", "judge"):
         problems += [*_option_problems(options), *_world_problems(options.world, dict(values(arguments)), vars(options))]
     if problems:
         raise ConfigError(list(dict.fromkeys(problems)))
+
+
+def _document(path: Path) -> dict[str, Any]:
+    """The settings in a file; the error of one that is not there says what is."""
+    if path.is_dir():
+        run = (path / "config.yaml").is_file()
+        hint = (
+            f"molyneux report {path} writes its report again"
+            if run
+            else "name a file in it, such as those of molyneux list configs"
+        )
+        raise ConfigError(f"expected the YAML file of settings, got the folder {path}{' of a run' if run else ''}: {hint}")
+    try:
+        return read_document(path)
+    except ConfigError as error:
+        if path.exists():
+            raise
+        raise ConfigError([f"{error.problems[0]}{_nearby(path)}", *error.problems[1:]]) from error
+
+
+def _nearby(path: Path) -> str:
+    """A question after the name of a file or folder that is not there: the closest one beside it, or among the settings files."""
+    try:
+        beside = {other.name: str(other) for other in sorted(path.parent.iterdir())[:_MOST_FILES]}
+    except OSError:
+        beside = {}
+    listed = {other.stem: str(other) for other in sorted(Path("configs").glob("*.yaml"))[:_MOST_FILES]}
+    close = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.8)
+    found = beside[close[0]] if close else listed.get(path.stem, "")
+    return f"; did you mean {found}?" if found else ""
 
 
 def values(arguments: Arguments) -> list[tuple[str, Any]]:
@@ -78,14 +119,6 @@ def _option_problems(options: Any) -> Iterator[str]:
         yield "expected --out, a place for the samples, or --contact-sheet, a file for a picture of them"
 
 
-def _earlier_settings(path: str) -> Mapping[str, str]:
-    """The names that settings of a class had before they were grouped, which are still read."""
-    from molyneux.core.tooling.moved import moved_arguments
-
-    module, _, name = path.rpartition(".")
-    return moved_arguments(getattr(importlib.import_module(module), name))
-
-
 def _world_problems(name: str, given: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[str]:
     """A world that does not exist, or has another version, and settings that it does not have."""
     if "." in name:  # a class from outside this package
@@ -100,7 +133,7 @@ def _world_problems(name: str, given: Mapping[str, Any], options: Mapping[str, A
         yield f"world: expected a version that this package has, {entry.own_name}, got {name}"
     settings = entry.settings
     unknown = [name for name in (word.removeprefix("world.") for word in given) if name.partition(".")[0] not in settings]
-    earlier = _earlier_settings(entry.path) if unknown else {}
+    earlier = entry.earlier if unknown else set()
     for setting in unknown:
         if setting not in earlier:
             offered = (word.replace("_", "-") for word in settings | options.keys())

@@ -22,24 +22,43 @@ from typing import Any, NoReturn
 from molyneux.version import __version__
 
 _GOES_ON = "the same command goes on where this stopped"
-KINDS = (
-    "auxiliary-objectives",
-    "benchmarks",
-    "configs",
-    "corruptions",
-    "datasets",
-    "encoders",
-    "fusions",
-    "imputations",
-    "judges",
-    "measures",
-    "metrics",
-    "models",
-    "nets",
-    "objectives",
-    "pretrained",
-    "worlds",
-)
+KINDS = {
+    "auxiliary-objectives": "what a fusion predictor learns beside its targets",
+    "benchmarks": "published data sets, read from their files",
+    "configs": "experiment and study files below the folder configs",
+    "corruptions": "damage to pictures, texts, sounds and other data",
+    "datasets": "your own data: arrays, tables, folders of images",
+    "encoders": "networks from one modality to features",
+    "fusions": "ways to join the features of several modalities",
+    "imputations": "what stands in for a missing modality",
+    "judges": "trained readers of generated views",
+    "measures": "what is measured of a model",
+    "metrics": "metrics of disentanglement",
+    "models": "models to train",
+    "nets": "encoders and decoders of VAEs",
+    "objectives": "losses of VAEs",
+    "pretrained": "trained models that come with the package",
+    "worlds": "generators of samples whose factors are known",
+}
+"""What `molyneux list` lists, and what each is."""
+_MEANT = {
+    "check": "doctor",
+    "download": "data",
+    "draw": "generate",
+    "eval": "measure",
+    "evaluate": "measure",
+    "experiment": "run",
+    "fit": "learn",
+    "info": "doctor",
+    "ls": "list",
+    "plot": "report",
+    "sample": "generate",
+    "show": "report",
+    "study": "sweep",
+    "train": "run",
+    "upload": "push",
+}
+"""What commands of other programs are called here."""
 _FORMATS = ("hdf5", "native", "parquet", "png", "sentences", "webdataset")
 _SHELLS = ("bash", "fish", "zsh")
 _OBEYED = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]")
@@ -200,7 +219,7 @@ def _parser(asked: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.Arg
     _add_of_trained(asked, add("studio", studio, after_stop="the studio is closed"), "studio")
     _add_sweep(add("sweep", "Run a study: many experiments over settings and seeds; goes on where it stopped."))
     listing = add("list", "What there is, one line each; with a name, all that can be said of it.")
-    listing.add_argument("kind", nargs="?", choices=KINDS, metavar="KIND", help=f"{', '.join(KINDS)} (default: how many of each)")
+    listing.add_argument("kind", nargs="?", choices=KINDS, metavar="KIND", help=f"{', '.join(KINDS)} (default: what each is)")
     one = "one of them, such as CdSprites: what it does and its settings"
     completed(listing.add_argument("name", nargs="?", metavar="NAME", help=one), names_starting)
     _add_judge(
@@ -210,6 +229,7 @@ def _parser(asked: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.Arg
             open_settings=True,
         )
     )
+    add("doctor", "What this machine has for the package, and whether everything works here; add it to a bug report.")
     schema = add("schema", "Print the JSON Schema of experiment files, for editors that check and complete them.")
     schema.add_argument("--study", action="store_true", help="that of study files instead")
     completion = add("completion", 'Print what makes a shell complete this command: eval "$(molyneux completion bash)".')
@@ -217,7 +237,7 @@ def _parser(asked: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.Arg
     return parser, commands
 
 
-def _add_of_trained(asked: str, parser: argparse.ArgumentParser, module: str = "options") -> None:
+def _add_of_trained(asked: str, parser: argparse.ArgumentParser, module: str = "trained_options") -> None:
     """The options of a command of trained models, where it is the command that is asked for, or a shell completes."""
     name = parser.prog.rpartition(" ")[2]
     if name == asked or "_ARGCOMPLETE" in os.environ:
@@ -329,12 +349,15 @@ class _Parser(argparse.ArgumentParser):
         if choices and str(value) not in choices:
             if action.dest == "kind" and (kind := _kind_of(str(value))):
                 raise argparse.ArgumentError(action, f"{value!r} is one of the {kind}: molyneux list {kind} {value}")
-            close = difflib.get_close_matches(str(value).lower(), choices, n=1)
+            meant = _MEANT.get(str(value).lower(), "") if action.dest == "command" else ""
+            close = [meant] if meant else difflib.get_close_matches(str(value).lower(), choices, n=1)
             offer = f'did you mean "{close[0]}"?' if close else f"choose from {', '.join(choices)}"
             raise argparse.ArgumentError(action, f"invalid choice: {value!r}; {offer}")
 
     def error(self, message: str) -> NoReturn:
         """End with status 2."""
+        if message.startswith("unrecognized arguments: --") and self.prog == "molyneux":
+            message += "; settings of an experiment are given to molyneux run, as in molyneux run FILE --learn.epochs 5"
         self.exit(2, f"molyneux: {message}{'' if message.endswith('?') else ';'} see {self.prog} --help\n")
 
 

@@ -1,7 +1,9 @@
-"""Progress on standard error: bars on a terminal, one line a minute where there is none, as in a log."""
+"""Progress on standard error: bars on a terminal, one line every ten seconds where there is none, as in a log."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 import threading
 import time
@@ -20,10 +22,20 @@ from molyneux.run import Silent
 if TYPE_CHECKING:
     from molyneux.run import RunProgress, SweepProgress
 
-EVERY, LONG = 60.0, 10.0
-"""Seconds between two lines; how long a step takes at least that has a line at its end."""
+EVERY = 10.0
+"""Seconds between two lines, and how long a step takes at least that has a line at its end."""
+
+WIDTH, NARROWEST = 120, 40
+"""Columns of a table that goes into a file, and the fewest that a table is made for."""
 
 Clock = Callable[[], float]
+
+
+def answer_width() -> int:
+    """Columns of an answer: those of the terminal, or of COLUMNS, or of a file."""
+    if not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit():
+        return WIDTH
+    return max(NARROWEST, shutil.get_terminal_size().columns)
 
 
 class AnswerConsole(Console):
@@ -165,7 +177,7 @@ class RunLines(_Run):
     def end(self) -> None:
         """See `_Run`."""
         seconds = self._clock() - self._began
-        if self._step and seconds >= LONG:
+        if self._step and seconds >= EVERY:
             self._print(f"done in {duration(seconds)}")
 
     def _print(self, text: str) -> None:

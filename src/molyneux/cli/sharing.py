@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import molyneux.run as runs
 from molyneux.cli import index
-from molyneux.cli.commands import WIDTH, print_outcome, some_steps
+from molyneux.cli.commands import print_outcome, some_steps
 from molyneux.cli.names import is_document, values
 from molyneux.cli.parser import Arguments, complain, say, say_json
-from molyneux.cli.progress import AnswerConsole, shown
+from molyneux.cli.progress import AnswerConsole, answer_width, shown
 from molyneux.core.errors import ConfigError
 
 
@@ -70,15 +69,23 @@ def leaderboard(arguments: Arguments) -> int:
     """`molyneux leaderboard RESULTS`: models ranked by their records."""
     options = arguments.options
     ranked = runs.make_leaderboard(options.results, add=options.add, scores=options.score)
-    from molyneux.report import leaderboard_tables, to_terminal, write_leaderboard  # draws: takes a second to import
+    from molyneux.report import MOST_LINES, fitted, leaderboard_tables, write_leaderboard  # draws: takes a second to import
 
     files = write_leaderboard(ranked, options.out) if options.out else []
     if arguments.json:
         say_json({**ranked.to_json(), "files": [str(path) for path in files]})
         return 0
-    console = AnswerConsole(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH)
+    width, room, more = answer_width(), MOST_LINES - 3, 0
+    console = AnswerConsole(width=width)
     for table in leaderboard_tables(ranked) if not files else ():
-        console.print(to_terminal(table))
+        shown = fitted(table, width, room, "the pages of --out")
+        height = len(console.render_lines(shown))
+        more += height > room
+        if height <= room:
+            console.print(shown)
+        room -= height
+    if more:
+        say(f"{more} more tables: in the pages of --out DIR; --score NAME shows the tables of one score alone")
     left = f"{ranked.left_out} have no score to rank, or an earlier reader read it"
     say(f"Leaderboard: {len(ranked.boards)} tables of {ranked.runs} records; {left}")
     for path in files:

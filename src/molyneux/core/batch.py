@@ -6,16 +6,19 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from molyneux.core.errors import DataError, SpecError, nearest
+from molyneux.core.lazy import lazy_module
 from molyneux.core.spec import Spec, Target
 
-_TORCH = {"bool": torch.bool, "float32": torch.float32, "int64": torch.int64, "uint8": torch.uint8}
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+else:
+    torch = lazy_module("torch")
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Batch:
                 kind = type(getattr(self, name)).__name__
                 raise DataError(f"Batch: expected tensors by name as {name}, got a {kind}: name the argument, such as factors=")
         for name in ("factors", "quantities"):
-            if not isinstance(getattr(self, name), Tensor | None):
+            if not isinstance(getattr(self, name), torch.Tensor | None):
                 kind = type(getattr(self, name)).__name__
                 raise DataError(f"Batch: expected a tensor or None as {name}, got a {kind}: name the argument, such as lengths=")
 
@@ -152,7 +155,7 @@ class Batch:
                 raise SpecError(
                     f"expected {what} {name}, got only {', '.join(self.views if what == 'modality' else self.targets)}"
                 )
-            if tuple(tensor.shape) != (size, *shape) or tensor.dtype != _TORCH[dtype]:
+            if tuple(tensor.shape) != (size, *shape) or tensor.dtype != getattr(torch, dtype):
                 got = f"{tensor.dtype} {tuple(tensor.shape)}"
                 raise SpecError(f"{what} {name}: expected {dtype} {(size, *shape)}, got {got}")
         return self

@@ -29,6 +29,24 @@ def lazy_names(package: str) -> Callable[[str], Any]:
     return find
 
 
+class _LaterModule(ModuleType):
+    """Stands for a module until one of its names is asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+def lazy_module(name: str) -> Any:
+    """A module that is imported when one of its names is first asked for; torch takes longer than all else of a short command.
+
+    For functions alone: what a module does with it when it is imported itself would import it.
+
+    >>> lazy_module("math").floor(2.5)
+    2
+    """
+    return _LaterModule(name)
+
+
 @contextmanager
 def settings_apart(library: str) -> Iterator[bool]:
     """Inside, a library is imported that reads settings from the working folder, which may be a stranger's: it finds none there.

@@ -7,11 +7,16 @@ everything else is float32 in both.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
-
+from molyneux.core.lazy import lazy_module
 from molyneux.core.spec import Modality
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+else:
+    torch = lazy_module("torch")
 
 
 def to_model(modality: Modality, view: Tensor) -> Tensor:

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from molyneux.core import Batch, Cell, ConfigError, DataError, Decodes, Encodes, Gallery, NotApplicableError, Reader, Score, views
 from molyneux.core.intervals import Interval
-from molyneux.measure.codes import from_named, require_finite
+from molyneux.measure.code_arrays import require_finite
+from molyneux.measure.codes import from_named
 from molyneux.measure.coherence.scores import CEILING
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.galleries import ReadSequence, read_sequence, stepped_cells, view_cells

@@ -18,7 +18,7 @@ import numpy as np
 from molyneux.core import About, ConfigError, DataError, Score
 from molyneux.core.intervals import CONFIDENCE, Bounds, Interval, across_seeds, joined, share_interval, student
 from molyneux.core.reader import require_one_reader
-from molyneux.measure.codes import in_order
+from molyneux.measure.code_arrays import in_order
 
 __all__ = ["apart", "jackknife_interval", "mean_interval", "over_seeds", "share_interval", "statistic_interval"]
 

@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     )
     from molyneux.report.study.figures import CurveFigure, CurvePanel, DotFigure, DotScore
     from molyneux.report.tables import Table, pipe_table, records_to_markdown, to_csv, to_latex, to_markdown, to_terminal
+    from molyneux.report.terminal import MOST_LINES, fitted, terminal_summary
 
 __all__ = [
+    "MOST_LINES",
     "Aggregate",
     "CurveFigure",
     "CurvePanel",
@@ -51,6 +53,7 @@ __all__ = [
     "append_records",
     "chosen_tables",
     "comparisons",
+    "fitted",
     "flatten",
     "leaderboard_overview",
     "leaderboard_tables",
@@ -68,6 +71,7 @@ __all__ = [
     "study_tables",
     "summary_table",
     "tasks_of",
+    "terminal_summary",
     "to_csv",
     "to_html",
     "to_latex",

@@ -34,6 +34,7 @@ from molyneux.report.published import published_beside
 from molyneux.report.run_records import RunRecords, read_run
 from molyneux.report.settings import chosen_of, flatten, short, split_of, train_overlap_of
 from molyneux.report.tables import (
+    Table,
     base_scores,
     coherence_scores,
     coherence_summary,
@@ -114,10 +115,15 @@ def summary_table(scores: Sequence[Score], config: Mapping[str, Any] | None = No
         scores: scores of one run; those under conditions are left out.
         config: its resolved configuration, which names world and level.
     """
+    return to_terminal(summary(scores, config))
+
+
+def summary(scores: Sequence[Score], config: Mapping[str, Any] | None = None) -> Table:
+    """The same as a table that has no format yet."""
     base = base_scores(scores)
     results, left_out = published_beside(flatten(config or {}), base)
     notes = [note for note in (train_overlap_of(base), left_out) if note]
-    return to_terminal(coherence_summary(base, results, notes) or score_table("scores", "Scores", base, notes=notes))
+    return coherence_summary(base, results, notes) or score_table("scores", "Scores", base, notes=notes)
 
 
 def run_page(run: RunRecords) -> Page:

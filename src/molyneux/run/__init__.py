@@ -9,6 +9,7 @@ from molyneux.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from molyneux.run.comparison import Comparison, compare_models
+    from molyneux.run.doctor import Examination, examine
     from molyneux.run.model_report import ModelReport, evaluate_model, usual_imperfections
     from molyneux.run.outside import measure_model, read_data
     from molyneux.run.run.again import Repeated, measure_again
@@ -52,6 +53,7 @@ __all__ = [
     "Comparison",
     "ConditionSettings",
     "DataSettings",
+    "Examination",
     "Experiment",
     "ExportSettings",
     "Finished",
@@ -92,6 +94,7 @@ __all__ = [
     "constant_accuracy",
     "default_folder",
     "evaluate_model",
+    "examine",
     "experiment_schema",
     "export_run",
     "export_samples",

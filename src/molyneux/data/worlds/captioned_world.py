@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import torch
 
 from molyneux.core import Batch, Factor, Modality, Reader, Spec, seeds
+from molyneux.core.lazy import lazy_module
 from molyneux.data.dataset import SPLITS, Split, World
 from molyneux.data.worlds.captions import CaptionReader, TemplateCaptions
 from molyneux.data.worlds.combinations import Combinations
@@ -21,7 +21,11 @@ from molyneux.data.worlds.raster import Figures
 from molyneux.data.worlds.touch import CONTACTS, contours
 
 if TYPE_CHECKING:
+    import torch
+
     from molyneux.core import ConvertedViews, Understood
+else:
+    torch = lazy_module("torch")
 
 _COMBINATION = 0
 """Column of `SpriteScenes.draws` that decides on the combination; the others are the subclass's."""

@@ -78,8 +78,8 @@ def paint(masks: np.ndarray, bank: np.ndarray, what: Paint, out: np.ndarray) -> 
             low = min(low, _lowest(mask, far))
             _stretch(low, inks, tones)
             _look_up(tones, far)
-        out[row, 1] = far
-        out[row, 2] = far
+        for channel in range(1, 3):
+            _copy(far, out[row, channel])
         _blend(mask[top:bottom], near, inks, out[row, :, top:bottom])
 
 
@@ -134,10 +134,20 @@ def _lay_rows(texture: np.ndarray, how: np.ndarray, top: int, out: np.ndarray) -
 def _back(texture: np.ndarray, how: np.ndarray, ground: int, shades: np.ndarray, far: np.ndarray) -> None:
     """Fill the background: black, or a shaded texture."""
     if ground < 0:
-        far[:] = 0
+        for i in range(far.shape[0]):
+            for j in range(far.shape[1]):
+                far[i, j] = 0
         return
-    _lay(texture, how, 0, far)
+    _lay(texture, how, np.int64(0), far)  # a literal would compile `_lay` for itself
     _look_up(shades[ground], far)
+
+
+@compiled
+def _copy(far: np.ndarray, out: np.ndarray) -> None:
+    """Copy by loops: an assignment of arrays would compile the error of shapes that differ, which takes seconds."""
+    for i in range(far.shape[0]):
+        for j in range(far.shape[1]):
+            out[i, j] = far[i, j]
 
 
 @compiled

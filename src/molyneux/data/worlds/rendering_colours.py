@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
-from torch.nn import functional
+from typing import TYPE_CHECKING
 
+from molyneux.core.lazy import lazy_module
 from molyneux.data.worlds.painting import DARK_CLEAN
 from molyneux.data.worlds.renderings import INSIDE
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+    from torch.nn import functional
+else:
+    torch = lazy_module("torch")
+    functional = lazy_module("torch.nn.functional")
 
 ALIKE, SPOT = 0.185, 0.3
 """Largest distances from a colour of the world of that of a picture, and of the mean over 4 x 4 pixels. Colours are compared at

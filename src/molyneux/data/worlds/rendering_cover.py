@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
-from torch.nn import functional
+from typing import TYPE_CHECKING
+
+from molyneux.core.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+    from torch.nn import functional
+else:
+    torch = lazy_module("torch")
+    functional = lazy_module("torch.nn.functional")
+
 
 GREYISH, _NOISE = 0.06, 1.5
 """Differences of the channels of a pixel that are taken for noise: up to the first, and up to so many times their median, which

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn import functional
 
 from molyneux.core import Reading, Spec
+from molyneux.core.lazy import lazy_module
 from molyneux.data.worlds import cdsprites_settings as attributes
 from molyneux.data.worlds.cdsprites_settings import CdSpritesSettings
 from molyneux.data.worlds.dsprites import PLACES
@@ -31,6 +29,14 @@ from molyneux.data.worlds.renderings import (
     gaussian,
     renderings,
 )
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+    from torch.nn import functional
+else:
+    torch = lazy_module("torch")
+    functional = lazy_module("torch.nn.functional")
 
 LEAST, LEAST_CRISP = 0.988, 0.992
 """Smallest cosine between a picture and the nearest reference picture for its shape and size to be read: with soft borders, and

@@ -9,16 +9,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn import functional
 
+from molyneux.core.lazy import lazy_module
 from molyneux.core.tooling.compiled import compiled
 from molyneux.data.worlds import foreign_shapes
 from molyneux.data.worlds.raster import ELLIPSE_RATIO, SHAPES, Figures, masks
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+    from torch.nn import functional
+else:
+    torch = lazy_module("torch")
+    functional = lazy_module("torch.nn.functional")
 
 SMOOTHING = 0.7
 """Standard deviation in pixels of the Gaussian that all pictures are smoothed with, against the steps of borders. This and all

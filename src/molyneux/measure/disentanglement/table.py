@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from molyneux.core import ConfigError, DataError, NotApplicableError, files, store
-from molyneux.measure.codes import finite_codes
+from molyneux.measure.code_arrays import finite_codes
 
 
 @dataclass(frozen=True)

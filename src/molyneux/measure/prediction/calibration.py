@@ -11,7 +11,7 @@ from torch.distributions import Independent
 
 from molyneux.core import ConfigError, NotApplicableError, Predicts, Score, Spec, Target
 from molyneux.core.intervals import Interval, joined, wilson_interval
-from molyneux.measure.codes import in_order
+from molyneux.measure.code_arrays import in_order
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.prediction.answers import numbers_from

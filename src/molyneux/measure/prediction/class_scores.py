@@ -13,7 +13,7 @@ import numpy as np
 
 from molyneux.core import Score
 from molyneux.core.intervals import Interval, joined, weighted_interval, wilson_interval
-from molyneux.measure.codes import in_order
+from molyneux.measure.code_arrays import in_order
 from molyneux.measure.scores import RESAMPLES, Recorder, percentiles
 
 PERCENT = {"unit": "%", "bounds": (0.0, 100.0)}

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from molyneux.core import ConfigError, DataError
 from molyneux.core.intervals import Interval, share_interval, student
-from molyneux.measure.codes import finite_codes
+from molyneux.measure.code_arrays import finite_codes
 
 
 def logistic_predictions(train: Any, labels: np.ndarray, test: Any, *, regularization: float = 1.0) -> tuple[np.ndarray, bool]:

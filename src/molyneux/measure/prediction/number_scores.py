@@ -13,7 +13,7 @@ import numpy as np
 
 from molyneux.core import Score, Target
 from molyneux.core.intervals import Interval, joined
-from molyneux.measure.codes import in_order
+from molyneux.measure.code_arrays import in_order
 from molyneux.measure.prediction.class_scores import PERCENT, accuracy, f1_interval, weighted_f1
 from molyneux.measure.scores import RESAMPLES, Recorder, percentiles
 

@@ -44,7 +44,7 @@ _LATEX = str.maketrans(
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How text begins that spreadsheets take for a formula."""
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|-inf")
-_LEAST = 16
+LEAST = 16
 """Characters that a column of names keeps on a narrow terminal, where numbers would leave it none."""
 _STYLES = {"": "", "strong": "bold", "muted": "dim"}
 
@@ -207,7 +207,7 @@ def to_terminal(table: Table) -> RichTable:
     first = 1 if table.grouped else 0
     for column in table.columns[first:]:
         number = column.align == "right"
-        least = None if number else _LEAST
+        least = None if number else LEAST
         drawn.add_column(_terminal_title(column), justify=column.align, no_wrap=number, overflow="fold", min_width=least)
     for row in table.rows:
         if table.grouped and not row[0].repeated:

@@ -215,13 +215,18 @@ def order(row: int, count: int, rows: SceneRows) -> None:
                 chosen = e
                 break
         order[place], taken[chosen] = chosen, True
-    rows.shape[row, :count] = rows.shape[row][order]
-    rows.colour[row, :count] = rows.colour[row][order]
-    rows.size[row, :count] = rows.size[row][order]
-    rows.distortion[row, :count] = rows.distortion[row][order]
-    rows.rotation[row, :count] = rows.rotation[row][order]
-    rows.shade[row, :count] = rows.shade[row][order]
-    rows.centre[row, :count] = rows.centre[row][order]
-    rows.overlap[row, :count] = rows.overlap[row][order]
+    entities = rows.overlap.shape[2]
+    kept = np.empty((count, 8 + entities))
     for e in range(count):
-        rows.overlap[row, e, :count] = rows.overlap[row, e][order]
+        kept[e, 0], kept[e, 1], kept[e, 2] = rows.shape[row, e], rows.colour[row, e], rows.size[row, e]
+        kept[e, 3], kept[e, 4], kept[e, 5] = rows.distortion[row, e], rows.rotation[row, e], rows.shade[row, e]
+        kept[e, 6], kept[e, 7] = rows.centre[row, e, 0], rows.centre[row, e, 1]
+        for o in range(entities):
+            kept[e, 8 + o] = rows.overlap[row, e, order[o] if o < count else o]
+    for place in range(count):  # element by element: indices that are arrays take seconds to compile
+        e = order[place]
+        rows.shape[row, place], rows.colour[row, place], rows.size[row, place] = int(kept[e, 0]), int(kept[e, 1]), kept[e, 2]
+        rows.distortion[row, place], rows.rotation[row, place], rows.shade[row, place] = kept[e, 3], kept[e, 4], kept[e, 5]
+        rows.centre[row, place, 0], rows.centre[row, place, 1] = kept[e, 6], kept[e, 7]
+        for o in range(entities):
+            rows.overlap[row, place, o] = kept[e, 8 + o]

@@ -132,8 +132,8 @@ def _write(
     A frame is a constituent under way: productions are tried until all slots of one can be filled. Where a paraphrase (`uniform`
     of at least 0) has several to choose from, the leading digit of the uniform number, in that base, is the one tried first.
     """
-    top, count, failed = 0, 0, False
-    uniform = _open(frames, 0, 0, 0, 0, program[0], tables, uniform)
+    top, count, failed = np.int64(0), np.int64(0), False  # literals would compile `_open` for themselves
+    uniform = _open(frames, top, np.int32(0), np.int64(0), count, program[0], tables, uniform)
     while top >= 0:
         frame = frames[top]
         if failed:
