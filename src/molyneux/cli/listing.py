@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from molyneux.cli import index
 from molyneux.cli.formulas import formula
-from molyneux.cli.parser import KINDS, Arguments, say, say_json
+from molyneux.cli.parser import Arguments, say, say_json
+from molyneux.cli.vocabulary import KINDS
 from molyneux.core.errors import ConfigError, nearest
 
 if TYPE_CHECKING:

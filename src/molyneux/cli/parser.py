@@ -19,46 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
+from molyneux.cli.vocabulary import KINDS, MEANT
 from molyneux.version import __version__
 
 _GOES_ON = "the same command goes on where this stopped"
-KINDS = {
-    "auxiliary-objectives": "what a fusion predictor learns beside its targets",
-    "benchmarks": "published data sets, read from their files",
-    "configs": "experiment and study files below the folder configs",
-    "corruptions": "damage to pictures, texts, sounds and other data",
-    "datasets": "your own data: arrays, tables, folders of images",
-    "encoders": "networks from one modality to features",
-    "fusions": "ways to join the features of several modalities",
-    "imputations": "what stands in for a missing modality",
-    "judges": "trained readers of generated views",
-    "measures": "what is measured of a model",
-    "metrics": "metrics of disentanglement",
-    "models": "models to train",
-    "nets": "encoders and decoders of VAEs",
-    "objectives": "losses of VAEs",
-    "pretrained": "trained models that come with the package",
-    "worlds": "generators of samples whose factors are known",
-}
-"""What `molyneux list` lists, and what each is."""
-_MEANT = {
-    "check": "doctor",
-    "download": "data",
-    "draw": "generate",
-    "eval": "measure",
-    "evaluate": "measure",
-    "experiment": "run",
-    "fit": "learn",
-    "info": "doctor",
-    "ls": "list",
-    "plot": "report",
-    "sample": "generate",
-    "show": "report",
-    "study": "sweep",
-    "train": "run",
-    "upload": "push",
-}
-"""What commands of other programs are called here."""
 _FORMATS = ("hdf5", "native", "parquet", "png", "sentences", "webdataset")
 _SHELLS = ("bash", "fish", "zsh")
 _OBEYED = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]")
@@ -349,7 +313,7 @@ class _Parser(argparse.ArgumentParser):
         if choices and str(value) not in choices:
             if action.dest == "kind" and (kind := _kind_of(str(value))):
                 raise argparse.ArgumentError(action, f"{value!r} is one of the {kind}: molyneux list {kind} {value}")
-            meant = _MEANT.get(str(value).lower(), "") if action.dest == "command" else ""
+            meant = MEANT.get(str(value).lower(), "") if action.dest == "command" else ""
             close = [meant] if meant else difflib.get_close_matches(str(value).lower(), choices, n=1)
             offer = f'did you mean "{close[0]}"?' if close else f"choose from {', '.join(choices)}"
             raise argparse.ArgumentError(action, f"invalid choice: {value!r}; {offer}")
