@@ -13,7 +13,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from molyneux.core import Score
-from molyneux.report.run_page import headlines, summary
+from molyneux.report.headlines import headlines
+from molyneux.report.run_page import summary
 from molyneux.report.tables import Table, base_scores, to_terminal
 from molyneux.report.tables.formats import LEAST
 

@@ -109,7 +109,7 @@ def _installed(package: str) -> bool:
 
 def _processor() -> dict[str, str]:
     import torch
-    from numpy._core._multiarray_umath import __cpu_features__ as features
+    from numpy._core._multiarray_umath import __cpu_features__ as features  # type: ignore[import-not-found]
 
     from molyneux.learn.training.hardware import has_bf16
 
@@ -203,7 +203,7 @@ def _training() -> str:
         torch.manual_seed(1)
         model = MVAE(source.spec, latent_dim=4)
     loss = model.loss(source.batch(np.arange(32)), Progress(0, 1), seeds.torch_generator(1, "doctor")).total
-    loss.backward()
+    loss.backward()  # type: ignore[no-untyped-call]
     finite = all(bool(torch.isfinite(part.grad).all()) for part in model.parameters() if part.grad is not None)
     if not (finite and torch.isfinite(loss)):
         raise ConfigError(f"expected a finite loss and finite gradients of one step, got a loss of {loss:.3g}")

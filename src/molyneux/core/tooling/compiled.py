@@ -64,7 +64,7 @@ class _CacheFiles(IndexDataCacheFile):  # type: ignore[misc]  # numba has no typ
 class _Cache(FunctionCache):  # type: ignore[misc]
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        files = self._cache_file
+        files = vars(self)["_cache_file"]
         self._cache_file = _CacheFiles.__new__(_CacheFiles)
         self._cache_file.__dict__.update(vars(files))
 

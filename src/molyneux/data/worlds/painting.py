@@ -138,7 +138,7 @@ def _back(texture: np.ndarray, how: np.ndarray, ground: int, shades: np.ndarray,
             for j in range(far.shape[1]):
                 far[i, j] = 0
         return
-    _lay(texture, how, np.int64(0), far)  # a literal would compile `_lay` for itself
+    _lay(texture, how, int(np.int64(0)), far)  # a literal would compile `_lay` for itself
     _look_up(shades[ground], far)
 
 

@@ -85,8 +85,9 @@ def _placed(dataset: Dataset | None, folder: Path | None) -> Dataset | None:
 
     if not isinstance(dataset, OwnDataset):
         return dataset
-    paths: dict[str, Any] = {name: getattr(dataset, name, None) for name in ("path", "root")}
-    return replace(dataset, **{name: folder / path for name, path in paths.items() if isinstance(path, Path)})
+    paths = {name: getattr(dataset, name, None) for name in ("path", "root")}
+    moved: dict[str, Any] = {name: folder / path for name, path in paths.items() if isinstance(path, Path)}
+    return replace(dataset, **moved)
 
 
 def _once(make: Callable[[], Dataset | None]) -> Callable[[], Dataset | None]:

@@ -207,7 +207,7 @@ class _Codes:
                     for name in model.modalities:
                         about = f"{name} of sample {sample}"
                         show_view(model.spec.modality(name), survey.samples.views[name][sample], about=about)
-                    button(f"Sample {sample}", lambda sample=sample: self._begin_changed(sample=sample, text="", moved=()))
+                    button(f"Sample {sample}", partial(self._begin_changed, sample=sample, text="", moved=()))
 
 
 def _lines(visit: Visit[CodesState], model: runs.TrainedModel, survey: runs.CodeSurvey, state: CodesState) -> str:

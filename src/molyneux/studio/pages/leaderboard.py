@@ -16,8 +16,9 @@ from molyneux.studio.frame import again, card, heading, note, show_rows
 from molyneux.studio.visit import Place, Visit
 
 if TYPE_CHECKING:
-    from molyneux.report import Board, Leaderboard, Overview, Table
-    from molyneux.report.leaderboard import BoardRow
+    from molyneux.report import Leaderboard, Table
+    from molyneux.report.leaderboard.boards import Board, BoardRow
+    from molyneux.report.leaderboard.overview import Overview
 
 PATH, TITLE = "/leaderboard", "Leaderboard"
 INTRO = "With which model to start, from records alone: every score beside its chance level, its seeds and what a training cost."

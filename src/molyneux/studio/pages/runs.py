@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
@@ -216,7 +217,7 @@ class _Runs:
         )
         for item in apart or found.slices[:4]:
             with ui.element("div").classes("row"):
-                button(f"{item.factor} {item.value}", lambda item=item: self._again(having=f"{item.factor}:{item.value}"))
+                button(f"{item.factor} {item.value}", partial(self._again, having=f"{item.factor}:{item.value}"))
                 ui.label(
                     f"{100 * item.right.share:.0f} % of {item.right.samples}, others {100 * item.others.share:.0f} %"
                 ).classes("quiet")

@@ -113,7 +113,7 @@ def _place(rows: SceneRows, moved: np.ndarray, before: np.ndarray, overlap: floa
     """Measure overlaps anew, and put entities in the order of drawing; whether all fit, into `placed`."""
     for row in range(len(placed)):
         rows.overlap[row] = 0
-        count = np.int64(0)  # a literal would compile `order` for itself
+        count = int(np.int64(0))  # a literal would compile `order` for itself
         for e in range(rows.present.shape[1]):
             if rows.present[row, e]:
                 count += 1

@@ -158,7 +158,7 @@ def _scene(state: np.ndarray, row: int, count: int, numbers: _Numbers, rows: Sce
     if numbers.mode == _LIMITED:
         _limit(state, numbers, weights)
     frame = _below(state, count) + 1 if numbers.mode == _FRAMED else 0
-    clusters = 1 + _below(state, np.int64(3))
+    clusters = 1 + _below(state, int(np.int64(3)))
     places = np.empty((clusters, 2))
     for cluster in range(clusters):
         places[cluster, 0], places[cluster, 1] = _uniform(state), _uniform(state)

@@ -132,8 +132,8 @@ def _write(
     A frame is a constituent under way: productions are tried until all slots of one can be filled. Where a paraphrase (`uniform`
     of at least 0) has several to choose from, the leading digit of the uniform number, in that base, is the one tried first.
     """
-    top, count, failed = np.int64(0), np.int64(0), False  # literals would compile `_open` for themselves
-    uniform = _open(frames, top, np.int32(0), np.int64(0), count, program[0], tables, uniform)
+    top, count, failed = int(np.int64(0)), int(np.int64(0)), False  # literals would compile `_open` for themselves
+    uniform = _open(frames, top, np.int32(0), int(np.int64(0)), count, program[0], tables, uniform)
     while top >= 0:
         frame = frames[top]
         if failed:
@@ -171,7 +171,14 @@ def _write(
 
 @compiled
 def _open(
-    frames: np.ndarray, top: int, nonterminal: int, place: int, count: int, code: int, tables: ProductionArrays, uniform: float
+    frames: np.ndarray,
+    top: int,
+    nonterminal: int | np.int32,
+    place: int,
+    count: int,
+    code: int,
+    tables: ProductionArrays,
+    uniform: float,
 ) -> float:
     """Begin a frame; what is left of the uniform number."""
     number = tables.preferred[nonterminal, code] if uniform < 0 else tables.total[nonterminal, code]

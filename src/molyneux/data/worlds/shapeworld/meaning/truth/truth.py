@@ -290,7 +290,7 @@ def _select(
     """Which entity of a noun a selector picks, into `found` (E,); whether what it presupposes holds."""
     direction, axis, two = symbol[2], int(symbol[1]), symbol[6] > 0
     found[:] = -1
-    point, points, members = np.int64(-1), 0, 0  # a literal would compile `_distance` for itself
+    point, points, members = int(np.int64(-1)), 0, 0  # a literal would compile `_distance` for itself
     if operation == _SELECT_DISTANCE:
         for c in range(len(found)):
             if comparison[c] >= 0:
