@@ -98,16 +98,21 @@ def _understood(sample: runs.GivenInput) -> str:
 
 
 def readings_of(made: runs.Generated) -> list[tuple[str, bool | None]]:
-    """By sample, what is read in its pictures, and whether that is what the given text says."""
-    readings = made.readings()
+    """By sample, what the first reader reads in its pictures, and whether that is what the given text says.
+
+    None where nothing was asked for, or where what was read is right and the reader abstains from the rest.
+    """
     found = []
-    for row, parts in enumerate(readings):
+    for row, parts in enumerate(made.readings(first=True)):
         first = [part[0] for name, part in parts.items() if part and not made.spec.modality(name).symbols]
-        text = "; ".join(str(reading) for reading in first)
         wanted = made.wanted(row)
         values = {name: value for reading in first for name, value in reading.values.items() if name in wanted}
-        right = all(values[name] == wanted[name] for name in values) if values else None
-        found.append((text, right))
+        right: bool | None = None
+        if any(value is not None and value != wanted[name] for name, value in values.items()):
+            right = False
+        elif values and None not in values.values():
+            right = True
+        found.append(("; ".join(map(str, first)), right))
     return found
 
 

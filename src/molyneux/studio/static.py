@@ -13,6 +13,7 @@ import molyneux.run as runs
 from molyneux.core import Cell, Gallery, Modality, MolyneuxError, store, values_of
 from molyneux.report import write_leaderboard
 from molyneux.report.page import Page, Section, draw_galleries, render_html
+from molyneux.studio.answers import readings_of
 from molyneux.studio.library import Library
 from molyneux.studio.pages.worlds import worlds
 
@@ -90,16 +91,12 @@ def models_page(library: Library, told: Callable[[str], object] = lambda words: 
             continue
         captions = values_of(text, samples.views[text.name])
         made = model.generate(drawn.name, count=_DRAWN, seed=0, inputs={text.name: captions})
-        readings = made.readings()
+        read = readings_of(made)
         rows = []
         for place, caption in enumerate(captions):
-            cells = [Cell(text=str(caption))]
-            for row in range(place * _DRAWN, (place + 1) * _DRAWN):
-                parts, wanted = readings[row].get(drawn.name, ()), made.wanted(row)
-                values = {factor: value for factor, value in (parts[0].values if parts else {}).items() if factor in wanted}
-                right = all(wanted[factor] == value for factor, value in values.items()) if values else None
-                cells.append(Cell(made.views[drawn.name][row].numpy(), "", str(parts[0]) if parts else "", right))
-            rows.append(tuple(cells))
+            drawn_row = range(place * _DRAWN, (place + 1) * _DRAWN)
+            cells = (Cell(made.views[drawn.name][row].numpy(), "", *read[row]) for row in drawn_row)
+            rows.append((Cell(text=str(caption)), *cells))
         columns = ("caption", *(f"draw {number + 1}" for number in range(_DRAWN)))
         gallery = Gallery(name, "Captions of test samples, and what it draws of them", "", columns, tuple(rows))
         sections.append(Section(name, name, _summary(name), tuple(draw_galleries([gallery]))))

@@ -12,7 +12,8 @@ from molyneux.data.imperfections import Corruption
 from molyneux.run.trained.judged import RightShare, sample_judge
 from molyneux.run.trained.model import TrainedModel
 
-STRENGTHS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+STRENGTHS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.35, 0.5, 0.75, 1.0)
+"""Of a curve; closer where most is lost."""
 
 
 @dataclass(frozen=True)
