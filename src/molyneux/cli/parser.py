@@ -138,6 +138,9 @@ def parse(argv: Sequence[str]) -> Arguments:
     return Arguments(options.command, options, tuple(taken), options.after_stop)
 
 
+_STUDIO = "Open a local page in the browser: see worlds, ask models, move codes, break senses, compare runs."
+
+
 def _parser(asked: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     about = "A laboratory for multimodal representation learning."
     parser = _Parser(prog="molyneux", description=about, allow_abbrev=False)
@@ -179,8 +182,7 @@ def _parser(asked: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.Arg
         asked, add("predict", "Ask a trained model for its targets: classes, agreement, numbers.", open_settings=True)
     )
     _add_of_trained(asked, add("read", "What the readers of a world read in a picture or a caption.", open_settings=True))
-    studio = "Open a local page in the browser: see worlds, ask models, move codes, break senses, compare runs."
-    _add_of_trained(asked, add("studio", studio, after_stop="the studio is closed"), "studio")
+    _add_of_trained(asked, add("studio", _STUDIO, after_stop="the studio is closed"), "studio")
     _add_sweep(add("sweep", "Run a study: many experiments over settings and seeds; goes on where it stopped."))
     listing = add("list", "What there is, one line each; with a name, all that can be said of it.")
     listing.add_argument("kind", nargs="?", choices=KINDS, metavar="KIND", help=f"{', '.join(KINDS)} (default: what each is)")

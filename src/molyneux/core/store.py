@@ -362,15 +362,6 @@ def read_stage(folder: Path, *, remedy: str = "") -> dict[str, Any]:
     return record
 
 
-def _lock(handle: IO[str]) -> None:
-    """Lock an open file; who only looks whether it is locked (`run.overview`) has let it go a moment later."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        time.sleep(0.05)
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
 @contextmanager
 def locked(folder: Path, option: str = "--out") -> Iterator[None]:
     """Hold a folder against other processes; the lock goes with the process, however it ends.
@@ -390,7 +381,7 @@ def locked(folder: Path, option: str = "--out") -> Iterator[None]:
         raise store_error(error, folder, option) from error
     with handle:
         try:
-            _lock(handle)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             advice = f"wait for it, or choose another folder with {option}"
             raise ConflictError(f"another process is working in {folder}: {advice}") from error

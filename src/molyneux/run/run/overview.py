@@ -12,6 +12,7 @@ from typing import Any
 from molyneux.core import History, MolyneuxError, files, store
 from molyneux.run.run.stored import STAGES, stored_settings
 
+_LOCKS = Path("/proc/locks")
 _STEP_NAMES = {"samples": "samples", "model": "training", "measure": "scores", "report": "report"}
 
 
@@ -91,17 +92,27 @@ def overview(folder: Path | str) -> RunOverview:
 
 
 def _held(folder: Path) -> bool:
-    """Whether a process holds the lock of a folder; nothing is written."""
+    """Whether a process holds the lock of a folder; nothing is written, and nobody who wants it is held up."""
     try:
-        lock = os.open(folder / ".lock", os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        lock = (folder / ".lock").stat(follow_symlinks=False)
     except OSError:
         return False
     try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        locks = files.read_plain(_LOCKS).decode()
+    except OSError:  # of another system than Linux
+        return _is_locked(folder / ".lock")
+    return any(line.split()[5].rpartition(":")[2] == str(lock.st_ino) for line in locks.splitlines() if " FLOCK " in line)
+
+
+def _is_locked(lock: Path) -> bool:
+    """Whether a file is locked, by a shared lock of a moment."""
+    handle = os.open(lock, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         return True
     finally:
-        os.close(lock)
+        os.close(handle)
     return False
 
 
