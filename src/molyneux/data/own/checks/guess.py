@@ -29,7 +29,7 @@ _NONE = "text"
 """A column of a table without any, for the message of what reads it."""
 
 
-def guessed_data(path: Path, given: Mapping[str, Any] | None = None) -> tuple[OwnDataset, str]:
+def guessed_data(path: Path | str, given: Mapping[str, Any] | None = None) -> tuple[OwnDataset, str]:
     """The data set of a file or a folder, and what its parts were taken for.
 
     Args:
@@ -39,7 +39,7 @@ def guessed_data(path: Path, given: Mapping[str, Any] | None = None) -> tuple[Ow
     Raises:
         StoreError: there is nothing there. ConfigError: settings that do not fit.
     """
-    given = dict(given or {})
+    path, given = Path(path), dict(given or {})
     kind = _kind(path)
     guess: dict[str, Any] = {}
     if not given and kind is not ImageFolder:
