@@ -15,7 +15,7 @@ class SupersededError(Exception):
     """A computation was stopped, or a newer one of the same place took its place."""
 
 
-class Job(Generic[T]):
+class Computation(Generic[T]):
     """One computation: it may ask whether it is still wanted, and tell how far it is.
 
     Args:
@@ -25,7 +25,7 @@ class Job(Generic[T]):
     """
 
     def __init__(
-        self, function: Callable[[Job[T]], T], finished: asyncio.Future[T], told: Callable[[float, str], object] | None
+        self, function: Callable[[Computation[T]], T], finished: asyncio.Future[T], told: Callable[[float, str], object] | None
     ) -> None:
         self._function, self._finished, self._told, self._stop = function, finished, told, threading.Event()
         self._loop = finished.get_loop()
@@ -84,8 +84,8 @@ class Computing:
     """
 
     def __init__(self, workers: int = 1) -> None:
-        self._queue: queue.SimpleQueue[Job[Any] | None] = queue.SimpleQueue()
-        self._latest: dict[tuple[Hashable, str], Job[Any]] = {}
+        self._queue: queue.SimpleQueue[Computation[Any] | None] = queue.SimpleQueue()
+        self._latest: dict[tuple[Hashable, str], Computation[Any]] = {}
         self._threads = [
             threading.Thread(target=self._work, name=f"computing-{number}", daemon=True) for number in range(max(1, workers))
         ]
@@ -100,7 +100,7 @@ class Computing:
         self,
         owner: Hashable,
         place: str,
-        function: Callable[[Job[T]], T],
+        function: Callable[[Computation[T]], T],
         *,
         told: Callable[[float, str], object] | None = None,
     ) -> T:
@@ -109,13 +109,13 @@ class Computing:
         Args:
             owner: who asks, such as an open page.
             place: what it is for; an earlier computation of the same owner and place is stopped.
-            function: what is computed, given the `Job`.
+            function: what is computed, given the `Computation`.
             told: called with how far it is.
 
         Raises:
             SupersededError: it was stopped, or a newer one came. What `function` raises.
         """
-        job: Job[T] = Job(function, asyncio.get_running_loop().create_future(), told)
+        job: Computation[T] = Computation(function, asyncio.get_running_loop().create_future(), told)
         key = (owner, place)
         if (earlier := self._latest.get(key)) is not None:
             earlier.stop()

@@ -13,7 +13,7 @@ from nicegui import Client, ui
 
 from molyneux.core import MolyneuxError
 from molyneux.studio.address import PageState
-from molyneux.studio.computing import Computing, Job, SupersededError
+from molyneux.studio.computing import Computation, Computing, SupersededError
 from molyneux.studio.library import Library
 
 S = TypeVar("S", bound=PageState)
@@ -36,7 +36,7 @@ class Studio:
     computing: Computing
 
 
-class Place:
+class ResultArea:
     """A part of a page that shows a result: the earlier one stays, marked as old, until the new one is there.
 
     Args:
@@ -127,7 +127,7 @@ class Visit(Generic[S]):
         return True
 
     async def compute(
-        self, name: str, place: Place, function: Callable[[Job[T]], T], *, words: str = "", replaces: bool = True
+        self, name: str, place: ResultArea, function: Callable[[Computation[T]], T], *, words: str = "", replaces: bool = True
     ) -> T | None:
         """Compute something for a place of the page; None where a newer computation took over, or where it failed and says so.
 

@@ -17,7 +17,7 @@ from molyneux.studio.address import PageState
 from molyneux.studio.answers import readings_of, show_generated, show_predicted
 from molyneux.studio.drawing import drawing
 from molyneux.studio.frame import again, button, card, note
-from molyneux.studio.visit import Place, Visit, sentence
+from molyneux.studio.visit import ResultArea, Visit, sentence
 
 PATH, TITLE = "/ask", "Ask"
 INTRO = "Type a caption, give a picture or draw one: each model shows what it makes of it, and the readers say what is in it."
@@ -79,7 +79,7 @@ class _Ask:
                     list(known), multiple=True, label="Models, up to three", value=[m for m in state.model if m in known]
                 )
                 chosen.props("outlined dense options-dense use-chips max-values=3").on_value_change(self._models_changed)
-                self.inputs = Place("what is given")
+                self.inputs = ResultArea("what is given")
                 with ui.element("div").classes("row"):
                     count = ui.number("How many", value=state.count, min=1, max=MOST_DRAWN, step=1, format="%d")
                     count.props("outlined dense debounce=300").on_value_change(lambda e: self._changed(count=_whole(e.value, 1)))
@@ -227,11 +227,13 @@ class _Ask:
 
     def _places(self) -> None:
         self.results.clear()
-        self.shown: list[tuple[Place, Place]] = []
+        self.shown: list[tuple[ResultArea, ResultArea]] = []
         with self.results:
             for model in self.models:
                 with card(model.name):
-                    self.shown.append((Place(f"what {model.name} makes"), Place(f"how {model.name} is asked elsewhere")))
+                    self.shown.append(
+                        (ResultArea(f"what {model.name} makes"), ResultArea(f"how {model.name} is asked elsewhere"))
+                    )
 
     async def _ask(self) -> None:
         await asyncio.gather(*(self._ask_one(number) for number in range(len(self.models))))
@@ -271,7 +273,9 @@ class _Ask:
                 f"{model.name} can {', '.join(model.abilities) or 'nothing of this kind'}: the page Codes shows its codes."
             )
 
-    async def _read(self, name: str, place: Place, made: runs.Generated, spots: list[Callable[[str, bool | None], None]]) -> None:
+    async def _read(
+        self, name: str, place: ResultArea, made: runs.Generated, spots: list[Callable[[str, bool | None], None]]
+    ) -> None:
         """What the readers read in the pictures, beneath them."""
         read = await self.visit.compute(f"{name} read", place, lambda job: readings_of(made), words="reading", replaces=False)
         for spot, (text, right) in zip(spots, read or (), strict=False):

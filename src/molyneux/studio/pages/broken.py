@@ -11,10 +11,10 @@ from nicegui import events, ui
 import molyneux.run as runs
 from molyneux.core import ConfigError
 from molyneux.studio.address import PageState
-from molyneux.studio.computing import Job
+from molyneux.studio.computing import Computation
 from molyneux.studio.frame import again, card, heading, note, show_view, slider
 from molyneux.studio.shares import show_shares
-from molyneux.studio.visit import Place, Visit
+from molyneux.studio.visit import ResultArea, Visit
 
 if TYPE_CHECKING:
     from molyneux.core import Batch, Modality
@@ -91,12 +91,12 @@ class _Broken:
                 first = _FIRST if _FIRST in names else names[0]
                 box = ui.select(names, label="Model", value=self.visit.state.model if self.visit.state.model in names else first)
                 box.props("outlined dense options-dense").on_value_change(self._model_changed)
-                self.form = Place("what is broken, and how")
+                self.form = ResultArea("what is broken, and how")
             with ui.element("div"):
                 with card("What is left of its score"):
-                    self.score = Place("the score")
+                    self.score = ResultArea("the score")
                 with card("One sample"):
-                    self.one = Place("one sample")
+                    self.one = ResultArea("one sample")
         await self._open(str(box.value))
 
     async def _model_changed(self, event: events.ValueChangeEventArguments[Any]) -> None:
@@ -169,7 +169,7 @@ class _Broken:
         modality, name = self._chosen()
         library = self.visit.library
 
-        def measured(job: Job[runs.SenseCurve]) -> runs.SenseCurve:
+        def measured(job: Computation[runs.SenseCurve]) -> runs.SenseCurve:
             def make() -> runs.SenseCurve:
                 return runs.sense_curve(model, samples, _corruption(name), modality.name, told=lambda share: job.tell(share))
 

@@ -12,7 +12,7 @@ import molyneux.run as runs
 from molyneux.core import ConfigError, DataError
 from molyneux.studio.address import PageState
 from molyneux.studio.frame import again, button, card, heading, note, show_view, slider
-from molyneux.studio.visit import Place, Visit
+from molyneux.studio.visit import ResultArea, Visit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -109,12 +109,12 @@ class _Codes:
                     moved=lambda share: self._begin_changed(step=False, share=share),
                 )
                 button("As at the beginning", lambda: self._begin_changed(moved=()))
-                self.numbers = Place("numbers of the code", "numbers")
+                self.numbers = ResultArea("numbers of the code", "numbers")
             with ui.element("div"):
                 with card("What all senses show"):
-                    self.senses = Place("views of the code")
+                    self.senses = ResultArea("views of the code")
                 with card("Test samples with the nearest codes"):
-                    self.near = Place("neighbours")
+                    self.near = ResultArea("neighbours")
         await self._open()
 
     async def _model_changed(self, event: events.ValueChangeEventArguments[Any]) -> None:

@@ -13,7 +13,7 @@ import molyneux.run as runs
 from molyneux.studio.address import PageState, chosen
 from molyneux.studio.curves import show_points
 from molyneux.studio.frame import again, card, heading, note, show_rows
-from molyneux.studio.visit import Place, Visit
+from molyneux.studio.visit import ResultArea, Visit
 
 if TYPE_CHECKING:
     from molyneux.report import Leaderboard, Table
@@ -73,15 +73,15 @@ class _Leaderboard:
             note("There are no records here. Name folders of them at the start: molyneux studio --results studies/results")
             return
         with card("Start with"):
-            self.first = Place("the answer")
+            self.first = ResultArea("the answer")
         with card("Models and worlds"):
             search = ui.input("Only models or worlds with", value=self.visit.state.search).props(
                 "outlined dense clearable debounce=300"
             )
             search.on_value_change(lambda e: self._changed(search=str(e.value or "")))
-            self.matrix = Place("models and worlds")
+            self.matrix = ResultArea("models and worlds")
         with card("One table"):
-            self.table = Place("one table")
+            self.table = ResultArea("one table")
         library = self.visit.library
         self.ranked = await self.visit.compute("ranked", self.first, lambda _: library.ranked(_ranked), words="reading records")
         self._show()

@@ -13,10 +13,10 @@ from nicegui import events, ui
 import molyneux.run as runs
 from molyneux.core import MolyneuxError
 from molyneux.studio.address import PageState
-from molyneux.studio.computing import Job
+from molyneux.studio.computing import Computation
 from molyneux.studio.curves import show_curves
 from molyneux.studio.frame import again, button, card, heading, note, show_rows, show_view
-from molyneux.studio.visit import Place, Visit, sentence
+from molyneux.studio.visit import ResultArea, Visit, sentence
 
 if TYPE_CHECKING:
     from molyneux.core import Batch
@@ -82,14 +82,14 @@ class _Runs:
                 box.props("outlined dense options-dense use-chips max-values=6").on_value_change(self._chosen)
                 if not self.visit.library.folders:
                     note("Name folders with runs when you start the studio: molyneux studio runs/")
-                self.about = Place("what the run is")
+                self.about = ResultArea("what the run is")
             with ui.element("div"):
                 with card("Learning"):
-                    self.learning = Place("curves of learning")
+                    self.learning = ResultArea("curves of learning")
                 with card("What it gets wrong"):
-                    self.wrong = Place("wrong samples")
+                    self.wrong = ResultArea("wrong samples")
                 with card("Settings in which they differ"):
-                    self.settings = Place("differences of settings")
+                    self.settings = ResultArea("differences of settings")
         await self._show()
         ui.timer(_EVERY, self._look_again)
 
@@ -183,7 +183,7 @@ class _Runs:
         """What the first run gets wrong: by value of a factor, and sample by sample."""
         name, source, library = self.visit.state.run[0], self.visit.state.source, self.visit.library
 
-        def judged(job: Job[_Judged]) -> _Judged:
+        def judged(job: Computation[_Judged]) -> _Judged:
             model = library.open(name)
 
             def make() -> _Judged:

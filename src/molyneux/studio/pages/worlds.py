@@ -13,7 +13,7 @@ from nicegui import events, ui
 from molyneux.core import ConfigError, nearest
 from molyneux.studio.address import PageState, chosen
 from molyneux.studio.frame import again, button, card, heading, note, show_view, slider
-from molyneux.studio.visit import Place, Visit
+from molyneux.studio.visit import ResultArea, Visit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -165,11 +165,11 @@ class _Worlds:
     async def build(self) -> None:
         with ui.element("div").classes("sides"):
             with card("What is shown", classes="controls"):
-                self.form = Place("settings")
+                self.form = ResultArea("settings")
             with ui.element("div"):
-                self.one = Place("the sample that is looked at")
+                self.one = ResultArea("the sample that is looked at")
                 with card():
-                    self.grid = Place("samples")
+                    self.grid = ResultArea("samples")
         await self._world_changed(None)
 
     async def _world_changed(self, event: events.ValueChangeEventArguments[Any] | None) -> None:
