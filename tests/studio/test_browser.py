@@ -126,6 +126,12 @@ def test_from_a_slice_to_its_wrong_samples(page):
     assert "true:" in page.locator("figure.sample", has=page.locator(".reading.wrong")).first.inner_text()
 
 
+def test_beside_what_was_read_stands_what_was_drawn(page):
+    page.goto("/runs?run=gebid-level5&source=text")
+    page.locator(".reading.wrong").first.wait_for()
+    assert "that it drew" in page.locator("figure.sample img").first.get_attribute("alt")
+
+
 def test_only_samples_with_a_value_are_shown(page):
     page.goto("/worlds?settings=level:2&having=shape:heart")
     page.locator("figure.sample .said").first.wait_for()

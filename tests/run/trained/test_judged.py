@@ -61,6 +61,9 @@ def test_what_is_drawn_is_read_and_counted(model, samples):
     assert judged.share.share > 0.9
     assert 0 < judge.guess < 0.1
     assert judged.truth[0].startswith("size ")
+    drawn = model.generate("text", seed=0, raw=True, image=samples.views["image"].numpy()).views["text"]
+    assert list(judged.drawn) == ["text"]
+    assert judged.drawn["text"].equal(drawn)
 
 
 def test_slices_are_those_of_brute_force(samples):
@@ -86,6 +89,7 @@ def test_predictions_are_counted_where_their_target_is_known():
     judge = sample_judge(model, batch)
     judged = judge.judge(batch, judge.given)
     assert judge.guess == pytest.approx(0.5, abs=0.2)
+    assert not judged.drawn
     assert set(judged.truth) == {"agree", "disagree"}
     views = {name: batch.views[name].numpy() for name in model.modalities}
     said = model.predict(inputs=views, raw=True).answers["agreement"] > 0.5

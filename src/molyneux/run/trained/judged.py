@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
+from torch import Tensor
 
 from molyneux.core import Batch, NotApplicableError, Spec
 from molyneux.core.intervals import Interval, wilson_interval
@@ -42,12 +43,14 @@ class JudgedSamples:
         right: whether each is right, (N,) bool.
         said: what the model said of each, or what was read in what it drew.
         truth: what is true of each.
+        drawn: views (N, *shape) that a generative model drew, by modality; none of a predictor.
     """
 
     numbers: np.ndarray
     right: np.ndarray
     said: tuple[str, ...]
     truth: tuple[str, ...]
+    drawn: Mapping[str, Tensor] = field(default_factory=dict)
 
     @property
     def share(self) -> RightShare:
@@ -181,7 +184,7 @@ def _generates(model: TrainedModel, samples: Batch, source: str, seed: int) -> S
         made = model.generate(target, seed=seed, raw=True, inputs=_views(batch, given))
         codes = reader.read(made.views[target]).codes.numpy()
         said, true = tuple(map(words, codes)), tuple(map(words, truth))
-        return JudgedSamples(np.arange(len(codes)), (codes == truth).all(1), said, true)
+        return JudgedSamples(np.arange(len(codes)), (codes == truth).all(1), said, true, {target: made.views[target]})
 
     _, counts = np.unique(truth, axis=0, return_counts=True)
     given = tuple(name for name in model.modalities if name != target)

@@ -207,15 +207,16 @@ class _Runs:
         number = f"{100 * share.share:.1f} % right ({100 * low:.1f} to {100 * high:.1f}; guessing {100 * found.judge.guess:.1f})"
         ui.label(f"{number}{beyond}: {found.judge.what}.").classes("answer")
         if "generate" in found.model.abilities and len(found.model.modalities) > 1:
-            box = ui.select(["", *found.model.modalities], label="drawn from", value=state.source).props(
+            box = ui.select(list(found.model.modalities), label="drawn from", value=state.source or found.judge.given[0]).props(
                 "outlined dense options-dense"
             )
             box.on_value_change(lambda e: self._again(source=str(e.value or ""), having=""))
         apart = [item for item in found.slices if item.differs][:6]
-        heading(
-            "Where it is worse or better than elsewhere" if apart else "Its weakest values (none is apart from the rest)", level=3
-        )
-        for item in apart or found.slices[:4]:
+        weakest = [item for item in found.slices[:4] if item.right.share < 1]
+        if apart or weakest:
+            words = "Where it is worse or better than elsewhere" if apart else "Its weakest values (none is apart from the rest)"
+            heading(words, level=3)
+        for item in apart or weakest:
             with ui.element("div").classes("row"):
                 button(f"{item.factor} {item.value}", partial(self._again, having=f"{item.factor}:{item.value}"))
                 ui.label(
@@ -247,9 +248,10 @@ class _Runs:
             for row, number in rows[:_SHOWN]:
                 with ui.element("figure").classes("sample"):
                     for modality in spec.modalities:
-                        show_view(
-                            modality, found.samples.views[modality.name][number], about=f"{modality.name} of test sample {number}"
-                        )
+                        drawn = found.judged.drawn.get(modality.name)
+                        view = found.samples.views[modality.name][number] if drawn is None else drawn[row]
+                        about = f"{modality.name} of test sample {number}" if drawn is None else f"{modality.name} that it drew"
+                        show_view(modality, view, about=about)
                     with ui.element("figcaption"):
                         ui.label(f"said: {_shorter(found.judged.said[row], found.judged.truth[row])}").classes(
                             f"reading {'right' if state.right else 'wrong'}"
