@@ -37,6 +37,12 @@ def test_senses_that_are_not_called_by_their_kind_keep_their_names(made):
     assert sentences[1].startswith("From a picture and touch it writes the right caption")
 
 
+def test_a_sound_that_is_stored_as_a_picture_is_a_sound(made):
+    spec = Spec((Modality("image", "image", (1, 28, 28)), Modality("audio", "image", (1, 32, 32))))
+    score = made.share("coherence.strict", {"source": "image", "target": "audio"}, 50.0, chance=10.0)
+    assert headlines([score], spec)[0].sentence.startswith("From a picture it generates the right sound")
+
+
 def test_a_text_without_pictures_is_a_text(made):
     spec = Spec((Modality("text", "text", (5,), "uint8", ("a", "b"), 0), Modality("sound", "audio", (1, 50))))
     score = made.share("coherence.strict", {"source": "sound", "target": "text"}, 50.0, chance=10.0)

@@ -153,7 +153,8 @@ def claim(score: Score, kinds: Mapping[str, str]) -> str:
     if wording.is_joint(score.about):
         return f"Drawn together from the prior, {' and '.join(noun(name, kinds) for name in target)} agree"
     name = wording.value_text(target)
-    generates = _GENERATES.get(kinds.get(name, ""), "generates the right {name}").replace("{text}", _text(kinds))
+    kind = name if name in kinds and name in _GENERATES else kinds.get(name, "")  # a spectrogram named audio is a sound
+    generates = _GENERATES.get(kind, "generates the right {name}").replace("{text}", _text(kinds))
     return f"From {' and '.join(noun(name, kinds) for name in source)} it {generates.replace('{name}', name)}"
 
 
