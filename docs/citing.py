@@ -20,6 +20,11 @@ def made_by(kind: str, subject: str) -> str:
     if kind == "benchmark" or kind in scripts:
         return "make benchmark" if kind == "benchmark" else f"python studies/{scripts[kind]}"
     subject = subject.rpartition("+")[2]
+    if subject.startswith("ranking-"):
+        name = subject.removeprefix("ranking-")
+        return f"python studies/ranking.py {name} runs/{name} runs/{name}-best"
+    if subject == "shapeworld-figure6-unbound":
+        return "python studies/shapeworld_unbound.py --figure6"
     script = ROOT / "studies" / f"{subject.replace('-', '_')}.py"
     return f"python studies/{script.name}" if script.exists() else f"molyneux sweep configs/studies/{subject}.yaml"
 
@@ -40,11 +45,11 @@ def cited(place: str) -> str:
             "}",
         ]
     )
-    made = "make tables" if kind == "matrix" else made_by(kind, studies)
+    made = "" if kind == "matrix" else f"<code>{escape(made_by(kind, studies))}</code>, then "
     return (
         '<details class="quote cite" data-search-exclude><summary>Cite this table</summary>\n'
-        f"<pre><code>{escape(entry)}</code></pre>\n<p>Made again by <code>{escape(made)}</code>, "
-        "then <code>make tables</code>.</p>\n</details>"
+        f"<pre><code>{escape(entry)}</code></pre>\n<p>Made again by {made}"
+        "<code>make tables</code>.</p>\n</details>"
     )
 
 
