@@ -71,6 +71,21 @@ def test_the_command_that_is_copied_draws_the_same(page, tmp_path):
         assert np.array_equal(np.asarray(given.picture_of(shown)), np.asarray(drawn.convert("RGB")))
 
 
+def test_agreement_is_not_told_of_a_sentence_alone(page):
+    page.goto("/ask?model=shapeworld-quantifiers&given=meaning%3Amost%20shapes%20are%20red")
+    page.get_by_text("Give image too").wait_for()
+    assert page.locator(".shares .share").count() == 0
+
+
+def test_lines_of_the_answer_before_go_where_there_is_no_new_one(page):
+    page.goto("/ask?model=shapeworld-quantifiers&given=meaning%3Amost%20shapes%20are%20red")
+    page.get_by_text("The same in Python").wait_for()
+    page.get_by_label("meaning").first.fill("exactly five squares are red")
+    page.keyboard.press("Enter")
+    page.locator(".problem").first.wait_for()
+    page.get_by_text("The same in Python").wait_for(state="detached")
+
+
 def heart(count=60, side=256):
     places = [2 * math.pi * part / count for part in range(count)]
     across = [16 * math.sin(t) ** 3 for t in places]

@@ -121,17 +121,21 @@ def show_predicted(found: runs.Predicted, model: runs.TrainedModel) -> None:
     for text in dict.fromkeys([*found.notes, *(_understood(given_input) for given_input in found.inputs)]):
         if text:
             note(text)
+    missing = [name for name in model.modalities if name not in found.inputs[0].given]
     for target in found.targets:
+        if target.task == "agreement" and missing:
+            note(f"Give {' and '.join(missing)} too: whether senses agree is not told by one of them.")
+            continue
         if target.task == "number":
             ui.label(found.line(target.name, found.answers, 0)).classes("answer")
             continue
         ui.label(f"{target.name}: {found.best(target.name)[0]}").classes("answer")
         show_shares(list(found.probabilities(target.name)[0].items())[:10])
-    missing = [name for name in model.modalities if name not in found.inputs[0].given]
-    if missing:
+    alone = [target for target in found.targets if target.task != "agreement"]
+    if missing and alone:
         note(f"{', '.join(missing)} missing: {model.name} answers without.")
-    if found.parts:
+    if found.parts and alone:
         heading("By each sense alone", level=3)
         for names, answers in found.parts.items():
-            for target in found.targets:
+            for target in alone:
                 ui.label(f"{' + '.join(names)}: {found.line(target.name, answers, 0)}")

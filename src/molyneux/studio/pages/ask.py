@@ -254,6 +254,7 @@ class _Ask:
                 name, place, lambda job: _generated(model, self._given(model), state), words="drawing"
             )
             if made is None:
+                self._withdraw(below, state)
                 return
             with place.fresh():
                 spots = show_generated(made, model.dataset())
@@ -263,6 +264,7 @@ class _Ask:
         elif "predict" in model.abilities:
             found = await self.visit.compute(name, place, lambda job: _predicted(model, self._given(model)), words="looking")
             if found is None:
+                self._withdraw(below, state)
                 return
             with place.fresh():
                 show_predicted(found, model)
@@ -272,6 +274,11 @@ class _Ask:
             place.problem(
                 f"{model.name} can {', '.join(model.abilities) or 'nothing of this kind'}: the page Codes shows its codes."
             )
+
+    def _withdraw(self, below: ResultArea, state: AskState) -> None:
+        """Take away the lines that give the result of before, where there is no new one."""
+        if self.visit.state == state and not self.visit.client.is_deleted:
+            below.fresh()
 
     async def _read(
         self, name: str, place: ResultArea, made: runs.Generated, spots: list[Callable[[str, bool | None], None]]
