@@ -14,7 +14,7 @@ import pytest
 import torch
 from PIL import Image
 
-from molyneux.cli import main
+from molyneux.cli import main, pictures
 from molyneux.core import Modality, Spec, Target
 from molyneux.learn import DMVAE, FusionPredictor
 from molyneux.learn.judges.judge import JudgeReader
@@ -184,6 +184,15 @@ def test_agreement_is_not_told_of_a_picture_or_a_sentence_alone(capsys):
     said = capsys.readouterr().out
     assert said.startswith("image + meaning: agreement: agree 100.0 %")
     assert "alone" not in said
+
+
+@pytest.mark.parametrize("size", [(0, 60), (30, 0)])
+def test_no_picture_is_shown_in_a_terminal_without_a_size(monkeypatch, capsys, size):
+    monkeypatch.setattr(pictures.sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(pictures.sys.stdout, "fileno", lambda: 1, raising=False)
+    monkeypatch.setattr(pictures.os, "get_terminal_size", lambda _: os.terminal_size(size[::-1]))
+    pictures.show([Image.new("RGB", (8, 8))])
+    assert not capsys.readouterr().out
 
 
 def test_pictures_are_shown_in_a_terminal_and_in_nothing_else(capfd):

@@ -17,7 +17,7 @@ _PIXELS_PER_COLUMN, _NARROWEST = 8, 32
 
 def show(pictures: Sequence[Image]) -> None:
     """Draw pictures on one sheet, at most as wide as the terminal; nothing where that has no size, or is none."""
-    if not sys.stdout.isatty() or not os.get_terminal_size(sys.stdout.fileno()).columns or os.environ.get("TERM") == "dumb":
+    if not sys.stdout.isatty() or 0 in os.get_terminal_size(sys.stdout.fileno()) or os.environ.get("TERM") == "dumb":
         return
     from textual_image.renderable import Image as Drawn  # asks the terminal what it can, so only where there is one
 
