@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 
@@ -78,7 +79,9 @@ class LanguageWorld(World):
         if fits:
             return Understood(text, problem=f"expected at most {modality.max_length} words, got {len(first)}: shorten it")
         unknown = {word: nearest_word(word, known) for word in first if word.lower() not in known}
-        return Understood(text, unknown=unknown)
+        written = {word.lower() for word in re.findall(r"\w+", text)}
+        typed = {word: near for word, near in unknown.items() if word.lower() in written}
+        return Understood(text, unknown=typed or unknown)
 
     def _wordings(self, said: Interpretation, tree: Tree) -> Iterator[list[str]]:
         """The wordings of a meaning, first those of the meanings that captions of this world have."""

@@ -107,8 +107,20 @@ def test_a_world_says_it_in_its_own_words():
     for text in ("is a square red?", "a red square", "There's a red square!", "a shape is a red square"):
         assert one.understand(text).nearest == "there is a red square ."
     existential = ShapeWorld(kind="existential", views=("text", "meaning"))
-    assert set(existential.understand("two red squares").unknown) == {"two", "shapes", "are", "squares"}
+    assert set(existential.understand("two red squares").unknown) == {"two", "squares"}
     quantification = ShapeWorld(kind="quantification", views=("text",))
     assert quantification.understand("Are most shapes red?").nearest == "most shapes are red ."
     spatial = ShapeWorld(kind="spatial", views=("text",)).understand("blue square left of a circle")
     assert spatial.nearest == "a blue square is to the left of a circle ."
+
+
+def test_a_remark_is_told_once():
+    remarks = interpret("if there is a circle, it is red").remarks
+    assert len(remarks) == len(set(remarks)) == 1
+
+
+def test_words_that_a_world_lacks_are_those_that_were_written():
+    """The caption says 'to the left of', the sentence does not."""
+    said = ShapeWorld(kind="quantification").understand("Is there a red shape left of a circle?")
+    assert "left" in said.unknown
+    assert "to" not in said.unknown

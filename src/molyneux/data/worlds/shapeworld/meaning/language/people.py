@@ -119,7 +119,7 @@ def _interpreted(language: Language, sentence: str, values: Sequence[Polish]) ->
     tree, remarks = readings[0]
     others = {meaning_key(one): one for one, found in reversed(readings) if len(found) == len(remarks)}
     others.pop(meaning_key(tree))
-    told = tuple(REMARKS[name] for name in remarks if name in REMARKS)
+    told = tuple(dict.fromkeys(REMARKS[name] for name in remarks if name in REMARKS))
     captions = tuple(" ".join(language.say(one)) for one in others.values())
     return Interpretation(sentence, tree, " ".join(language.say(tree)), told, captions[:2])
 
