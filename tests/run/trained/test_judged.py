@@ -1,9 +1,12 @@
 """What a model gets right, what its codes carry, and what is left when a sense is broken: against counts by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import torch
 
-from molyneux.core import ConfigError, NotApplicableError, SpecError
+from molyneux.core import ConfigError, DataError, NotApplicableError, SpecError
 from molyneux.data import GeBiD, Interactions
 from molyneux.data.imperfections import GaussianNoise, Typos
 from molyneux.measure.disentanglement import adjusted_information, tabulate
@@ -163,3 +166,54 @@ def test_what_numbers_carry_is_what_measures_say(model):
     assert best[0][1] > 0.8
     assert [share for _, share in best] == sorted((share for _, share in best), reverse=True)
     assert survey.neighbours(survey.codes[7], 3)[0] == 7
+
+
+def test_what_samples_lack_is_missing_and_not_a_view_of_zeros():
+    model, data = open_model("shapeworld-quantifiers"), open_model("shapeworld-quantifiers").dataset()
+    samples = data.source("test", 40, seed=0).batch(np.arange(40))
+    here = torch.arange(40) < 30
+    part = replace(samples, present={"image": here})
+    judge = sample_judge(model, part)
+    judged = judge.judge(part, judge.given)
+    views = {name: samples.views[name].numpy() for name in model.modalities}
+    whole = model.predict(inputs=views, raw=True).answers["agreement"]
+    without = model.predict(inputs={"meaning": views["meaning"]}, raw=True).answers["agreement"]
+    said = np.where(here.numpy(), whole, without) > 0.5
+    assert judged.right.tolist() == (said == samples.targets["agreement"].numpy().astype(bool)).tolist()
+    alone = judge.judge(part, ("image",))
+    assert alone.numbers.tolist() == list(range(30))
+
+
+def test_nothing_to_count_other_samples_and_unknown_sources_are_refused(model, samples):
+    with pytest.raises(ConfigError, match="no modality 'txt'"):
+        sample_judge(model, samples, source="txt")
+    with pytest.raises(NotApplicableError, match="got none"):
+        sample_judge(model, samples[np.arange(0)])
+    judge = sample_judge(model, samples)
+    for wrong in (samples[np.arange(1)], samples[np.arange(5)]):
+        with pytest.raises(DataError, match="expected the 80 samples"):
+            judge.judge(wrong, judge.given)
+    with pytest.raises(NotApplicableError, match="nothing can be counted"):
+        judge.judge(samples, ())
+    predictor = open_model("shapeworld-quantifiers")
+    asked = predictor.dataset().source("test", 6, seed=0).batch(np.arange(6))
+    with pytest.raises(NotApplicableError, match="known of none of the 6"):
+        sample_judge(predictor, replace(asked, known={"agreement": torch.zeros(6, dtype=torch.bool)}))
+    with pytest.raises(NotApplicableError, match="do not say what is true of agreement"):
+        sample_judge(predictor, replace(asked, targets={}))
+
+
+def test_a_curve_begins_whole_and_says_which_strength_was_measured(model, samples):
+    curve = sense_curve(model, samples, Typos(), "text", strengths=(0.5,))
+    judge = sample_judge(model, samples, source="text")
+    assert curve.strengths == (0.0, 0.5)
+    assert curve.shares[0] == judge.judge(samples, judge.given).share
+    assert "at strength 0.5, gebid" in curve.sentence(0.5)
+    assert "at strength 0.5 (the measured one nearest to 0.7)" in curve.sentence(0.7)
+
+
+def test_codes_of_samples_with_constant_factors_are_surveyed(model, samples):
+    assert samples.factors is not None
+    survey = survey_codes(model, replace(samples, factors=torch.zeros_like(samples.factors)))
+    assert survey.factors == ()
+    assert survey.about(0) == ()

@@ -24,7 +24,7 @@ class SenseCurve:
         model: its name.
         modality: which is broken.
         what: what counts as right.
-        strengths: of the corruption.
+        strengths: of the corruption; the first is 0.
         shares: at each strength.
         missing: without the modality; None where it is the only one.
         alone: by modality, with it alone, whole.
@@ -42,16 +42,21 @@ class SenseCurve:
 
     def at(self, strength: float) -> RightShare:
         """The share at the strength of the curve that is nearest to one."""
-        return self.shares[int(np.argmin([abs(strength - known) for known in self.strengths]))]
+        return self.shares[self._place(strength)]
+
+    def _place(self, strength: float) -> int:
+        return int(np.argmin([abs(strength - known) for known in self.strengths]))
 
     def sentence(self, strength: float) -> str:
-        """What is left at a strength, in one sentence."""
-        now, whole = self.at(strength), self.shares[0]
+        """What is left at a strength, in one sentence; at the nearest of the curve where it has no such strength."""
+        place, whole = self._place(strength), self.shares[0]
+        now, known = self.shares[place], self.strengths[place]
+        at = f"{known:g}" if abs(known - strength) < 1e-6 else f"{known:g} (the measured one nearest to {strength:g})"
         low, _ = now.interval
         beyond = "" if low > self.guess else ", which is not above guessing"
         dead = "" if self.missing is None else f" Without {self.modality}: {100 * self.missing.share:.1f} %."
         kept = f"{self.model} keeps {100 * now.share:.1f} % of {100 * whole.share:.1f} %"
-        return f"With {self.modality} broken at strength {strength:g}, {kept} (guessing {100 * self.guess:.1f} %){beyond}.{dead}"
+        return f"With {self.modality} broken at strength {at}, {kept} (guessing {100 * self.guess:.1f} %){beyond}.{dead}"
 
 
 def sense_curve(
@@ -74,7 +79,7 @@ def sense_curve(
         samples: with targets or factors; a few hundred.
         corruption: of the modality.
         modality: which one.
-        strengths: from 0 to 1.
+        strengths: from 0 to 1; 0, which is whole, is measured first in any case.
         seed: of the corruption and of drawn views.
         told: is called with the share of the work that is done, and may raise to stop.
 
@@ -85,6 +90,7 @@ def sense_curve(
     if modality not in model.modalities:
         raise ConfigError(f"{model.name} has no modality {modality!r}; {nearest(modality, model.modalities)}")
     judge = sample_judge(model, samples, source=modality, seed=seed)
+    strengths = (0.0, *(strength for strength in strengths if strength != 0))
     steps, numbers = len(strengths) + len(model.modalities), np.arange(len(samples))
     shares: list[RightShare] = []
     for place, strength in enumerate(strengths):

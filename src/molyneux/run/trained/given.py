@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -143,8 +143,21 @@ def given_views(
     return items
 
 
+def given_of(batch: Batch, spec: Spec, names: Iterable[str]) -> dict[str, GivenViews]:
+    """Modalities of samples as inputs of a model: as stored, with their lengths, and missing where the samples lack them."""
+    found = {}
+    for name in names:
+        view = batch.views[name]
+        here = batch.present[name].tolist() if name in batch.present else [True] * len(view)
+        values = [row if is_here else None for row, is_here in zip(view.numpy(), here, strict=True)]
+        found[name] = GivenViews(spec.modality(name), values, view, batch.lengths.get(name))
+    return found
+
+
 def _item(modality: Modality, value: Any, world: Dataset | None, *, raw: bool) -> GivenViews:
     """What is given of one modality; texts that the world understands are read by it."""
+    if isinstance(value, GivenViews):
+        return value
     listed = _listed(value)
     if listed is None:
         made = views_of(modality, value)  # an array may hold several

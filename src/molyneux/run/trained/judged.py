@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from torch import Tensor
 
-from molyneux.core import Batch, NotApplicableError, Spec
+from molyneux.core import Batch, ConfigError, DataError, NotApplicableError, Spec, nearest
 from molyneux.core.intervals import Interval, wilson_interval
+from molyneux.run.trained.given import given_of
 from molyneux.run.trained.model import TrainedModel
 
 _FEW = 5
@@ -66,7 +67,8 @@ class SampleJudge:
         what: what counts as right.
         given: modalities that the model is given.
         guess: the share of the commonest answer.
-        judge: what the model says of samples, given them and the observed modalities.
+        judge: what the model says, given the samples of which the judge knows the truth, whole or broken, and the observed
+            modalities. DataError for another number of samples.
     """
 
     what: str
@@ -138,8 +140,13 @@ def sample_judge(model: TrainedModel, samples: Batch, *, source: str = "", seed:
         seed: of drawn views.
 
     Raises:
-        NotApplicableError: nothing of this model can be counted.
+        ConfigError: `source` is no modality of the model.
+        NotApplicableError: nothing of this model can be counted, or no sample has a known target.
     """
+    if source and source not in model.modalities:
+        raise ConfigError(f"{model.name} has no modality {source!r}; {nearest(source, model.modalities)}")
+    if not len(samples):
+        raise NotApplicableError("expected samples to count, got none")
     if "predict" in model.abilities:
         return _predicts(model, samples)
     if "generate" in model.abilities and len(model.modalities) > 1:
@@ -152,15 +159,20 @@ def _predicts(model: TrainedModel, samples: Batch) -> SampleJudge:
     if target is None:
         raise NotApplicableError(f"{model.name} predicts no class and no agreement: its report has the curves of its scores")
     names = target.symbols or ("disagree", "agree")
+    if target.name not in samples.targets:
+        raise NotApplicableError(f"the samples do not say what is true of {target.name}")
     truth = samples.targets[target.name].numpy().astype(np.int64)
     known = samples.known[target.name].numpy() if target.name in samples.known else np.ones(len(truth), bool)
     numbers = np.flatnonzero(known)
+    if not len(numbers):
+        raise NotApplicableError(f"{target.name} is known of none of the {len(known):,} samples")
 
     def judge(batch: Batch, given: tuple[str, ...]) -> JudgedSamples:
-        answers = model.predict(inputs=_views(batch, given), raw=True).answers[target.name]
+        rows = _judged_rows(batch, samples, given, numbers)
+        answers = model.predict(inputs=given_of(batch[rows], model.spec, given), raw=True).answers[target.name]
         said = (answers > 0.5).astype(np.int64) if target.task == "agreement" else answers.argmax(-1)
-        said, true = said[numbers], truth[numbers]
-        return JudgedSamples(numbers, said == true, tuple(names[code] for code in said), tuple(names[code] for code in true))
+        true = truth[rows]
+        return JudgedSamples(rows, said == true, tuple(names[code] for code in said), tuple(names[code] for code in true))
 
     counts = np.bincount(truth[numbers])
     return SampleJudge(f"{target.name} named rightly", model.modalities, float(counts.max() / counts.sum()), judge)
@@ -181,10 +193,11 @@ def _generates(model: TrainedModel, samples: Batch, source: str, seed: int) -> S
         return ", ".join(f"{factor.name} {part}" for factor, part in zip(factors, parts, strict=True))
 
     def judge(batch: Batch, given: tuple[str, ...]) -> JudgedSamples:
-        made = model.generate(target, seed=seed, raw=True, inputs=_views(batch, given))
+        rows = _judged_rows(batch, samples, given, np.arange(len(truth)))
+        made = model.generate(target, seed=seed, raw=True, inputs=given_of(batch[rows], model.spec, given))
         codes = reader.read(made.views[target]).codes.numpy()
-        said, true = tuple(map(words, codes)), tuple(map(words, truth))
-        return JudgedSamples(np.arange(len(codes)), (codes == truth).all(1), said, true, {target: made.views[target]})
+        said, true = tuple(map(words, codes)), tuple(map(words, truth[rows]))
+        return JudgedSamples(rows, (codes == truth[rows]).all(1), said, true, {target: made.views[target]})
 
     _, counts = np.unique(truth, axis=0, return_counts=True)
     given = tuple(name for name in model.modalities if name != target)
@@ -192,5 +205,14 @@ def _generates(model: TrainedModel, samples: Batch, source: str, seed: int) -> S
     return SampleJudge(what, given, float(counts.max() / counts.sum()), judge)
 
 
-def _views(batch: Batch, given: tuple[str, ...]) -> dict[str, np.ndarray]:
-    return {name: batch.views[name].numpy() for name in given}
+def _judged_rows(batch: Batch, samples: Batch, given: tuple[str, ...], numbers: np.ndarray) -> np.ndarray:
+    """Places of the samples that can be judged: of those in `numbers`, the ones that have a given modality."""
+    if len(batch) != len(samples):
+        raise DataError(f"expected the {len(samples):,} samples of the judge, whole or broken, got {len(batch):,}")
+    here = np.zeros(len(batch), bool)
+    for name in given:
+        here |= batch.present[name].numpy() if name in batch.present else True
+    rows = numbers[here[numbers]]
+    if not len(rows):
+        raise NotApplicableError(f"no sample has any of {', '.join(given) or 'no modality'}, and nothing can be counted")
+    return rows

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from molyneux.core import Batch, Codes, NotApplicableError, SpecError
+from molyneux.run.trained.given import given_of
 from molyneux.run.trained.model import TrainedModel
 
 _QUANTILES = (0.01, 0.99)
@@ -61,8 +62,7 @@ def survey_codes(model: TrainedModel, samples: Batch) -> CodeSurvey:
     """
     from molyneux.measure.disentanglement import adjusted_information, tabulate
 
-    views = {name: samples.views[name].numpy() for name in model.modalities}
-    codes = model.encode(inputs=views, raw=True)
+    codes = model.encode(inputs=given_of(samples, model.spec, model.modalities), raw=True)
     flat = flat_code(codes)
     low, high = np.quantile(flat, _QUANTILES, axis=0)
     names, information = tuple[str, ...](), np.zeros((flat.shape[1], 0))
@@ -70,6 +70,8 @@ def survey_codes(model: TrainedModel, samples: Batch) -> CodeSurvey:
         values = samples.factors.numpy()
         varied = [column for column in range(values.shape[1]) if len(np.unique(values[values[:, column] >= 0, column])) > 1]
         try:
+            if not varied:
+                raise NotApplicableError("no factor varies")
             table = tabulate(flat, values[:, varied], names=[model.spec.factors[column].name for column in varied])
             names, information = table.names, adjusted_information(table)
         except NotApplicableError:
