@@ -66,3 +66,15 @@ def test_folders_that_are_no_runs(tmp_path):
     (tmp_path / "config.yaml").write_text("seed: 4\n")
     with pytest.raises(CorruptFileError):
         overview(tmp_path)
+
+
+@pytest.mark.parametrize("part", ["a text", [1], None, {"model": 3, "world": {"class_path": [1], "init_args": "a text"}}])
+def test_settings_and_a_history_of_somebody_else(tmp_path, part):
+    write_settings(tmp_path, {"seed": None, "data": part, "learn": part})
+    (tmp_path / "samples").mkdir()
+    (tmp_path / "samples" / "stage.json").write_text("{}")
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "history.csv").write_text("epoch,validation/loss\n1,0.5\n")
+    found = overview(tmp_path)
+    assert (found.model, found.history.rows) == ("", ())
+    assert found.state == "stopped before its training"

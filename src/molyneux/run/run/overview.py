@@ -37,15 +37,15 @@ class RunOverview:
     @property
     def model(self) -> str:
         """Class of the model, without its package."""
-        return _class(self.settings.get("learn", {}).get("model"))
+        return _class(_part(self.settings, "learn").get("model"))
 
     @property
     def data(self) -> str:
         """Class of the world or data set, with its level where it has one."""
-        data = self.settings.get("data", {})
+        data = _part(self.settings, "data")
         for name in ("world", "benchmark", "own", "dataset"):
             if isinstance(part := data.get(name), Mapping):
-                level = part.get("init_args", {}).get("level")
+                level = _part(part, "init_args").get("level")
                 return _class(part) + (f" level {level}" if level is not None else "")
         return ""
 
@@ -85,9 +85,10 @@ def overview(folder: Path | str) -> RunOverview:
     path, history = files.inside(folder, "model/history.csv"), History()
     if store.is_file(path):
         try:
-            history = History.read_csv(path)
+            read = History.read_csv(path)
         except MolyneuxError:  # it is being written
-            history = History()
+            read = History()
+        history = read if all("step" in row for row in read.rows) else history  # a file of somebody else has others
     return RunOverview(folder, settings, done, _held(folder), history)
 
 
@@ -114,6 +115,12 @@ def _is_locked(lock: Path) -> bool:
     finally:
         os.close(handle)
     return False
+
+
+def _part(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A part of settings; empty where it is no mapping, as in a file of somebody else."""
+    part = settings.get(name)
+    return part if isinstance(part, Mapping) else {}
 
 
 def _class(part: Any) -> str:
