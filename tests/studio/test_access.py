@@ -76,7 +76,15 @@ def test_other_names_are_refused_also_where_origin_says_the_same(host, kind):
 
 @pytest.mark.parametrize(
     "origin",
-    ["http://evil.example", "null", "http://127.0.0.1:8766", "https://localhost", "file://", "http://127.0.0.1:8765.evil"],
+    [
+        "http://evil.example",
+        "null",
+        "http://127.0.0.1:8766",
+        "https://localhost",
+        "file://",
+        "http://127.0.0.1:8765.evil",
+        "http://[",
+    ],
 )
 @pytest.mark.parametrize("kind", ["http", "websocket"])
 def test_other_origins_are_refused(origin, kind):
@@ -113,6 +121,8 @@ def test_a_token_is_needed_once_and_then_kept_as_a_cookie():
     assert status(shown) == 303
     found = headers_of(shown)
     assert found["location"] == "/codes?model=a%26b"
+    led = ask(token=token, path="///evil.example", query=f"token={token}".encode())
+    assert headers_of(led)["location"] == "/evil.example"
     assert "HttpOnly" in found["set-cookie"]
     assert "SameSite=Strict" in found["set-cookie"]
     cookie = {**OWN, "cookie": f"other=1; {COOKIE}={token}"}

@@ -126,7 +126,10 @@ class Guard:
         return self._without_token(scope, headers) or _from_elsewhere(scope, headers)
 
     def _own(self, origin: str) -> bool:
-        parts = urlsplit(origin)
+        try:
+            parts = urlsplit(origin)
+        except ValueError:  # no address, such as http://[
+            return False
         return parts.scheme in ("http", "https") and parts.netloc.lower() in self._names
 
     def _without_token(self, scope: Scope, headers: dict[str, str]) -> Refusal | None:
@@ -138,7 +141,7 @@ class Guard:
         if scope["type"] != "http" or not self._is_token(shown):
             return Refusal(401, "Open the link that the studio printed when it was started: it has a token.")
         rest = urlencode([(name, value) for name, value in query if name != "token"])
-        place = quote(scope["path"] if scope["path"].startswith("/") else "/").replace("//", "/") + (f"?{rest}" if rest else "")
+        place = f"/{quote(scope['path']).lstrip('/')}" + (f"?{rest}" if rest else "")
         cookie = f"{COOKIE}={self._token}; HttpOnly; SameSite=Strict; Path=/"
         headers_out = ((b"location", place.encode("latin-1")), (b"set-cookie", cookie.encode("latin-1")))
         return Refusal(303, "", headers=headers_out)
