@@ -1,6 +1,8 @@
 """One queue: a bounded number at a time, newer ones replace older ones of the same place, errors reach who waits."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 import time
 
@@ -120,3 +122,42 @@ def test_how_far_it_is_is_told_in_the_loop(computing):
     asyncio.run(some())
     assert [part[:2] for part in told] == [(0.0, "step 0"), (0.25, "step 1"), (0.5, "step 2"), (0.75, "step 3")]
     assert {part[2] for part in told} == {"MainThread"}
+
+
+def test_a_process_ends_while_something_is_computed():
+    """Torn down beneath a thread in C++ code, an interpreter aborts: it must end before."""
+    code = (
+        "import asyncio, torch\n"
+        "from molyneux.studio.computing import Computing\n"
+        "made = Computing(1)\n"
+        "big = torch.randn(500, 500)\n"
+        "def endless(job):\n"
+        "    while True:\n"
+        "        big @ big\n"
+        "async def main():\n"
+        "    asyncio.ensure_future(made.run('a', 'x', endless))\n"
+        "    await asyncio.sleep(0.2)\n"
+        "asyncio.run(main())\n"
+        "made.close(patience=0.1)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 130
+    assert "terminate" not in ended.stderr
+
+
+def test_closing_waits_for_what_ends_soon():
+    made = Computing(1)
+    ended = threading.Event()
+
+    def short(job):
+        time.sleep(0.2)
+        ended.set()
+
+    async def asked():
+        task = asyncio.ensure_future(made.run("a", "x", short))
+        await asyncio.sleep(0.05)
+        task.cancel()
+
+    asyncio.run(asked())
+    made.close()
+    assert ended.is_set()

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
+import contextlib
+import os
 import queue
+import sys
 import threading
+import time
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+_PATIENCE, _INTERRUPTED = 2.0, 130
+"""Seconds in which computations may end when the queue is closed, and the exit status of a process that does not wait longer."""
 
 
 class SupersededError(Exception):
@@ -86,15 +93,23 @@ class Computing:
     def __init__(self, workers: int = 1) -> None:
         self._queue: queue.SimpleQueue[Computation[Any] | None] = queue.SimpleQueue()
         self._latest: dict[tuple[Hashable, str], Computation[Any]] = {}
+        self._busy = set[int]()
         self._threads = [
             threading.Thread(target=self._work, name=f"computing-{number}", daemon=True) for number in range(max(1, workers))
         ]
         for thread in self._threads:
             thread.start()
+        atexit.register(self._leave)
 
     def _work(self) -> None:
+        number = threading.get_ident()
         while (job := self._queue.get()) is not None:
-            job.compute()
+            self._busy.add(number)
+            try:
+                job.compute()
+            finally:
+                self._busy.discard(number)
+            del job  # what it holds, such as samples, is not kept until the next one comes
 
     async def run(
         self,
@@ -141,9 +156,26 @@ class Computing:
         """Computations that somebody waits for."""
         return len(self._latest)
 
-    def close(self) -> None:
-        """Stop everything and end the workers."""
+    def close(self, *, patience: float = _PATIENCE) -> None:
+        """Stop everything and end the workers.
+
+        Args:
+            patience: seconds that are waited for computations that run. One that runs on is cut off when the process exits.
+        """
         for job in list(self._latest.values()):
             job.stop()
         for _ in self._threads:
             self._queue.put(None)
+        until = time.monotonic() + patience
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
+        if not self._busy:
+            atexit.unregister(self._leave)
+
+    def _leave(self) -> None:
+        """End the process where a worker still computes: torn down beneath it, the interpreter aborts in C++ code."""
+        if self._busy:
+            for stream in (sys.stdout, sys.stderr):
+                with contextlib.suppress(OSError, ValueError, AttributeError):
+                    stream.flush()
+            os._exit(_INTERRUPTED)
