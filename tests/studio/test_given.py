@@ -115,3 +115,11 @@ def test_sounds(tmp_path):
     assert (rate, sound.shape) == (8000, (80,))
     with pytest.raises(MolyneuxError):
         given.sound_of(b"RIFF....WAVE")
+
+
+def test_a_damaged_sound_and_a_huge_picture_are_told_without_paths(monkeypatch):
+    with pytest.raises(MolyneuxError, match=r"^the sound: "):
+        given.sound_of(b"RIFF")
+    monkeypatch.setattr(given, "_MOST_GIVEN", 100)
+    with pytest.raises(DataError, match="at most 100 pixels"):
+        given.picture_text(png(Image.new("RGB", (20, 20))), IMAGE)

@@ -5,12 +5,14 @@ import random
 import signal
 import socket
 import time
+from types import SimpleNamespace
 from urllib.parse import quote, urlsplit
 
 import pytest
 
 from molyneux.cli import main
 from molyneux.core import ConfigError
+from molyneux.data import CdSprites
 from molyneux.run.run.stored import write_settings
 from molyneux.studio.library import Library
 
@@ -163,6 +165,16 @@ def test_models_that_are_open_are_bounded():
     library.open("spoken-digits")
     library.open("molyneux-touch")
     assert library.open("ynoc-slots") is not first
+
+
+def test_samples_of_other_shapes_than_those_of_the_model_are_not_made():
+    """Settings of a stranger may name another world than the one that the model learned from."""
+    library = Library()
+    model = library.open("gebid-level5")
+    assert len(library.samples(model, 3)) == 3
+    other = SimpleNamespace(name="a", spec=model.spec, dataset=lambda: CdSprites(level=5, image_size=128))
+    with pytest.raises(ConfigError, match="expected image of shape"):
+        library.samples(other, 400)
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nicegui import ui
 
 _COLOURS = ("#0f62a6", "#c2590a", "#0d8a6a", "#a8478f", "#8a6d00", "#5b5b9b")
+_LARGEST = 1e300
+"""Of numbers that are drawn."""
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
 
@@ -22,7 +23,7 @@ def show_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], *
     """
     traces: list[dict[str, Any]] = []
     for number, (name, (places, values)) in enumerate(curves.items()):
-        known = [(x, y) for x, y in zip(places, values, strict=True) if math.isfinite(x) and math.isfinite(y)]
+        known = [(x, y) for x, y in zip(places, values, strict=True) if abs(x) < _LARGEST and abs(y) < _LARGEST]
         line = {"color": _COLOURS[number % len(_COLOURS)], "dash": _DASHES[number % len(_DASHES)], "width": 2}
         x, y = [place for place, _ in known], [value for _, value in known]
         traces.append(

@@ -15,6 +15,8 @@ from molyneux.studio.frame import button
 _NUMBERS = count(1)
 _MOST = 200_000
 """Characters of a drawn picture that are taken."""
+_FAR = 10_000
+"""Pixels beyond which no point of a line is taken."""
 GROUNDS = {"light": "#ffffff", "dark": "#000000"}
 """Grounds to draw on."""
 INK = "#0f62a6"
@@ -77,7 +79,9 @@ def _read(arguments: Any) -> tuple[bytes, list[tuple[float, float]]]:
     points = [
         (float(point[0]), float(point[1]))
         for point in (line if isinstance(line, list) else [])[:2_000]
-        if isinstance(point, list) and len(point) == 2 and all(isinstance(part, int | float) for part in point)
+        if isinstance(point, list)
+        and len(point) == 2
+        and all(isinstance(part, int | float) and abs(part) < _FAR for part in point)
     ]
     return content, points
 

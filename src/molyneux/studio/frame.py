@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,7 +77,9 @@ def slider(
     async def told(event: events.GenericEventArguments) -> None:
         try:
             found = float(event.args)
-        except (TypeError, ValueError):  # what another program sent
+        except (TypeError, ValueError, OverflowError):  # what another program sent
+            return
+        if math.isnan(found):
             return
         waiting = moved(min(max(found, low), high))
         if waiting is not None:

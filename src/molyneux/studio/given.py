@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from molyneux.core import DataError, Modality, TracesContours
+from molyneux.core import DataError, Modality, MolyneuxError, TracesContours
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SIDE = 256
 """Pixels of the square on which people draw."""
+_MOST_GIVEN = 64 * 1024 * 1024
+"""Pixels of a picture in a file."""
 _LONGEST_TEXT, _MOST_POINTS, _LONGEST_PICTURE, _MOST_PIXELS = 2_000, 400, 16_000, 1024 * 1024
 """Characters of a text, points of a line, characters of a picture in an address, and its pixels."""
 
@@ -52,6 +54,9 @@ def picture_text(content: bytes, modality: Modality) -> str:
     from molyneux.core.image_files import decoded, has_alpha, open_image
 
     with open_image(content, "the picture") as opened:
+        if opened.width * opened.height > _MOST_GIVEN:
+            size = f"{opened.width:,} x {opened.height:,}"
+            raise DataError(f"expected a picture of at most {_MOST_GIVEN:,} pixels, got one of {size}: make it smaller")
         image = decoded(opened, "RGBA" if has_alpha(opened) else "RGB", "the picture", upright=True)
     height, width = modality.shape[-2:]
     scale = min(image.width / width, image.height / height)
@@ -127,7 +132,10 @@ def sound_of(content: bytes) -> tuple[int, np.ndarray]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "the sound"
         path.write_bytes(content)
-        return read_wav(path)
+        try:
+            return read_wav(path)
+        except MolyneuxError as error:  # the path is nothing that a person knows
+            raise type(error)(str(error).replace(str(path), path.name)) from error
 
 
 def value_of(modality: Modality, text: str, world: Dataset | None) -> Any:

@@ -132,7 +132,7 @@ class Library:
         """The first test samples of the data that a model was trained on, with all its modalities.
 
         Raises:
-            ConfigError: the data are not here.
+            ConfigError: the data are not here, or are others than those of the model, as altered settings may name them.
         """
         import numpy as np
 
@@ -141,6 +141,13 @@ class Library:
             raise ConfigError(
                 f"the data that {model.name} was trained on are not here: put their files into the folder MOLYNEUX_DATA"
             )
+        shapes = {item.name: item.shape for item in world.spec.modalities}
+        for item in model.spec.modalities:
+            if shapes.get(item.name) != item.shape:
+                got = shapes.get(item.name, "none")
+                raise ConfigError(
+                    f"expected {item.name} of shape {item.shape} as {model.name} learned it, got {got}: altered data"
+                )
         size = world.splits["test"]
         count = count if size is None else min(size, count)
         return world.source("test", count, seed=0).batch(np.arange(count))

@@ -109,6 +109,10 @@ class Visit(Generic[S]):
         return self.studio.library
 
     def _gone(self) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Stop the computations of the page."""
         self.studio.computing.stop(self.client.id)
 
     def change(self, *, step: bool = True, **values: Any) -> bool:

@@ -15,6 +15,7 @@ from molyneux.core import DataError, Modality, MolyneuxError, TracesContours
 from molyneux.studio import given
 from molyneux.studio.address import PageState
 from molyneux.studio.answers import readings_of, show_generated, show_predicted
+from molyneux.studio.computing import SupersededError
 from molyneux.studio.drawing import drawing
 from molyneux.studio.frame import again, button, card, note
 from molyneux.studio.visit import ResultArea, Visit, sentence
@@ -199,13 +200,17 @@ class _Ask:
 
     def _file(self, modality: Modality, what: str, kinds: str) -> None:
         async def uploaded(event: events.UploadEventArguments) -> None:
-            content = await event.file.read()
+            content, client = await event.file.read(), self.visit.client.id
+            read = self.visit.studio.computing.run  # a large picture takes seconds, in which others are served
             try:
                 if event.file.name.lower().endswith(".wav"):
-                    self.sounds[modality.name] = given.sound_of(content)
+                    self.sounds[modality.name] = await read(client, "file", lambda _: given.sound_of(content))
                     await self._ask()
                 else:
-                    await self._give(modality.name, given.picture_text(content, modality), anew=True)
+                    text = await read(client, "file", lambda _: given.picture_text(content, modality))
+                    await self._give(modality.name, text, anew=True)
+            except SupersededError:
+                return
             except MolyneuxError as error:
                 ui.notify(sentence(error), type="negative", timeout=8000)
 
@@ -216,6 +221,7 @@ class _Ask:
         await self._give(modality.name, given.picture_text(picture, modality) if picture else "")
 
     async def _give(self, name: str, value: str, *, anew: bool = False) -> None:
+        self.sounds.pop(name, None)
         values = {**given.unpacked(self.visit.state.given), name: value}
         await self._changed(given=given.packed(values))
         if anew:

@@ -100,12 +100,16 @@ class _Runs:
     async def _show(self) -> None:
         names, library = self.visit.state.run, self.visit.library
         if not names:
+            self.overviews = {}
+            self.visit.stop()
             with self.about.fresh():
                 note("Choose a run.")
             for place in (self.learning, self.wrong, self.settings):
                 place.fresh()
             return
         await self._read()
+        if names != self.visit.state.run:
+            return  # others were chosen meanwhile, and are shown
         first = self.overviews.get(names[0])
         with self.about.fresh():
             if first is not None:
@@ -147,6 +151,9 @@ class _Runs:
         known = list(
             dict.fromkeys(name for part in columns.values() for name in part if "/" in name or name == "samples_per_second")
         )
+        if not known:
+            note("The history has no curve over steps.")
+            return
         curve = self.visit.state.curve if self.visit.state.curve in known else known[0]
         box = ui.select(known, label="curve", value=curve).props("outlined dense options-dense")
         box.on_value_change(self._curve_changed)
