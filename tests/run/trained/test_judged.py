@@ -1,6 +1,7 @@
 """What a model gets right, what its codes carry, and what is left when a sense is broken: against counts by hand."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -217,3 +218,9 @@ def test_codes_of_samples_with_constant_factors_are_surveyed(model, samples):
     survey = survey_codes(model, replace(samples, factors=torch.zeros_like(samples.factors)))
     assert survey.factors == ()
     assert survey.about(0) == ()
+
+
+def test_the_first_source_is_one_from_which_something_readable_is_drawn(model, samples):
+    only = SimpleNamespace(name="a", spec=model.spec, abilities=("generate",), modalities=("image", "text"))
+    only.readers = {"image": model.readers["image"]}
+    assert sample_judge(only, samples).given == ("text",)

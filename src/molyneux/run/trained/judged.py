@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from molyneux.core import Batch, ConfigError, DataError, NotApplicableError, Spec, nearest
@@ -169,7 +170,7 @@ def _predicts(model: TrainedModel, samples: Batch) -> SampleJudge:
 
     def judge(batch: Batch, given: tuple[str, ...]) -> JudgedSamples:
         rows = _judged_rows(batch, samples, given, numbers)
-        answers = model.predict(inputs=given_of(batch[rows], model.spec, given), raw=True).answers[target.name]
+        answers = model.predict(inputs=given_of(batch[torch.from_numpy(rows)], model.spec, given), raw=True).answers[target.name]
         said = (answers > 0.5).astype(np.int64) if target.task == "agreement" else answers.argmax(-1)
         true = truth[rows]
         return JudgedSamples(rows, said == true, tuple(names[code] for code in said), tuple(names[code] for code in true))
@@ -180,8 +181,8 @@ def _predicts(model: TrainedModel, samples: Batch) -> SampleJudge:
 
 def _generates(model: TrainedModel, samples: Batch, source: str, seed: int) -> SampleJudge:
     readable = [name for name in model.modalities if name in model.readers]
-    target = next((name for name in readable if name != (source or model.modalities[0])), "")
-    source = source or next((name for name in model.modalities if name != target), "")
+    sources = (source,) if source else model.modalities
+    target = next((name for first in sources for name in readable if name != first), "")
     if not target or samples.factors is None:
         raise NotApplicableError(f"no reader reads what {model.name} draws")
     reader = model.readers[target][0]
@@ -194,7 +195,7 @@ def _generates(model: TrainedModel, samples: Batch, source: str, seed: int) -> S
 
     def judge(batch: Batch, given: tuple[str, ...]) -> JudgedSamples:
         rows = _judged_rows(batch, samples, given, np.arange(len(truth)))
-        made = model.generate(target, seed=seed, raw=True, inputs=given_of(batch[rows], model.spec, given))
+        made = model.generate(target, seed=seed, raw=True, inputs=given_of(batch[torch.from_numpy(rows)], model.spec, given))
         codes = reader.read(made.views[target]).codes.numpy()
         said, true = tuple(map(words, codes)), tuple(map(words, truth[rows]))
         return JudgedSamples(rows, (codes == truth[rows]).all(1), said, true, {target: made.views[target]})
@@ -212,7 +213,7 @@ def _judged_rows(batch: Batch, samples: Batch, given: tuple[str, ...], numbers: 
     here = np.zeros(len(batch), bool)
     for name in given:
         here |= batch.present[name].numpy() if name in batch.present else True
-    rows = numbers[here[numbers]]
+    rows: np.ndarray = numbers[here[numbers]]
     if not len(rows):
         raise NotApplicableError(f"no sample has any of {', '.join(given) or 'no modality'}, and nothing can be counted")
     return rows
