@@ -214,3 +214,8 @@ def test_pictures_are_shown_in_a_terminal_and_in_nothing_else(capfd):
         shown += part
     assert os.waitpid(child, 0)[1] == 0, shown.decode(errors="replace")[-500:]
     assert shown.count("▀".encode()) > 50
+
+
+def test_agreement_needs_both_senses(capsys):
+    assert main(["predict", "shapeworld-quantifiers", "--meaning", "most ellipses are blue"]) == 2
+    assert "says whether image and meaning agree: give image too" in capsys.readouterr().err

@@ -56,6 +56,7 @@ def predict(arguments: Arguments) -> int:
     options = arguments.options
     given = _given(arguments)
     model = runs.open_model(options.model, trust=options.trust)
+    _require_all(model, given)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", runs.UnreadTextWarning)
         told_apart = len(given) > 1 and any(target.task != "agreement" for target in model.spec.targets)
@@ -71,6 +72,18 @@ def predict(arguments: Arguments) -> int:
     if len(found) > _MOST_SHOWN:
         say(f"and {len(found) - _MOST_SHOWN:,} more")
     return 0
+
+
+def _require_all(model: TrainedModel, given: Mapping[str, Any]) -> None:
+    """Refuse a part of the modalities where their agreement is all that is asked for.
+
+    Raises:
+        ConfigError: names what is missing.
+    """
+    agreement = bool(model.spec.targets) and all(target.task == "agreement" for target in model.spec.targets)
+    here = {model.modality(name).name for name in given}
+    if missing := [name for name in model.modalities if agreement and name not in here]:
+        raise ConfigError(f"{model.name} says whether {' and '.join(model.modalities)} agree: give {' and '.join(missing)} too")
 
 
 def read(arguments: Arguments) -> int:

@@ -117,9 +117,19 @@ def note(text: str) -> None:
     ui.label(text).classes("note")
 
 
-def again(python: str, command: str = "") -> None:
-    """How the same is made without the studio: lines of Python and a command, each with a button that copies it."""
+def again(python: str, command: str = "", *, pictures: Mapping[str, str] | None = None) -> None:
+    """How the same is made without the studio: lines of Python and a command, each with a button that copies it.
+
+    Args:
+        python: lines of Python.
+        command: a command.
+        pictures: files that both need, as PNG in base64 by name; a link saves each.
+    """
     with ui.expansion("The same in Python and on the command line").classes("again").props("dense"):
+        for name, content in (pictures or {}).items():
+            saved = html.escape(name, quote=True)
+            target = f"data:image/png;base64,{html.escape(content, quote=True)}"
+            ui.html(f'<a download="{saved}" href="{target}">Save {saved} first</a>', sanitize=False)
         for title, text in (("Python", python), ("Command", command)):
             if text:
                 with ui.element("div").classes("snippet"):

@@ -221,6 +221,27 @@ def test_codes_of_samples_with_constant_factors_are_surveyed(model, samples):
 
 
 def test_the_first_source_is_one_from_which_something_readable_is_drawn(model, samples):
-    only = SimpleNamespace(name="a", spec=model.spec, abilities=("generate",), modalities=("image", "text"))
+    only = SimpleNamespace(dataset=lambda: None, name="a", spec=model.spec, abilities=("generate",), modalities=("image", "text"))
     only.readers = {"image": model.readers["image"]}
     assert sample_judge(only, samples).given == ("text",)
+
+
+def test_slices_are_only_of_factors_that_the_model_was_told(model, samples):
+    spec, told = model.spec, sample_judge(model, samples, source="text")
+    assert told.given == ("text",)
+    assert "x" in [factor.name for factor in spec.factors]
+    assert "x" not in told.factors
+    assert "shape" in told.factors
+    assert "colour" in sample_judge(model, samples, source="image").factors
+    judged = JudgedSamples(np.arange(80), np.arange(80) % 2 == 0, ("",) * 80, ("",) * 80)
+    assert {item.factor for item in slices(judged, samples, spec, factors=told.factors)} <= set(told.factors)
+
+
+def test_chance_finds_no_slice_that_differs(model):
+    """At a level of 0.05 for all slices together, random answers differ somewhere in few of 40 repetitions."""
+    batch = GeBiD(level=5).source("test", 300, seed=0).batch(np.arange(300))
+    stream, found = np.random.default_rng(1), 0
+    for _ in range(40):
+        judged = JudgedSamples(np.arange(300), stream.random(300) < 0.7, ("",) * 300, ("",) * 300)
+        found += any(item.differs for item in slices(judged, batch, model.spec))
+    assert found <= 5

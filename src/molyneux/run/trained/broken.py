@@ -89,7 +89,7 @@ def sense_curve(
     """
     if modality not in model.modalities:
         raise ConfigError(f"{model.name} has no modality {modality!r}; {nearest(modality, model.modalities)}")
-    judge = sample_judge(model, samples, source=modality, seed=seed)
+    judge = sample_judge(model, samples, source=modality, with_others=True, seed=seed)
     strengths = (0.0, *(strength for strength in strengths if strength != 0))
     steps, numbers = len(strengths) + len(model.modalities), np.arange(len(samples))
     shares: list[RightShare] = []

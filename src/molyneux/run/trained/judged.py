@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -14,8 +14,8 @@ from molyneux.core.intervals import Interval, wilson_interval
 from molyneux.run.trained.given import given_of
 from molyneux.run.trained.model import TrainedModel
 
-_FEW = 5
-"""Samples that a slice has at least."""
+_FEW, _LEVEL = 5, 0.05
+"""Samples that a slice has at least, and the level of its test."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,14 @@ class SampleJudge:
         guess: the share of the commonest answer.
         judge: what the model says, given the samples of which the judge knows the truth, whole or broken, and the observed
             modalities. DataError for another number of samples.
+        factors: that what is right can depend on, since what is given shows them; None where that is not known.
     """
 
     what: str
     given: tuple[str, ...]
     guess: float
     judge: Callable[[Batch, tuple[str, ...]], JudgedSamples]
+    factors: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -87,18 +89,19 @@ class Slice:
         value: the value.
         right: what is right of them.
         others: what is right of all others.
+        p: of Fisher's exact test that both shares are the same, times the number of slices (Bonferroni), at most 1.
     """
 
     factor: str
     value: str
     right: RightShare
     others: RightShare
+    p: float = 1.0
 
     @property
     def differs(self) -> bool:
-        """Whether the two shares are apart: the 95 % interval of their difference (Newcombe, 1998, method 10) holds no 0."""
-        low, high = difference(self.right, self.others)
-        return low > 0 or high < 0
+        """Whether the two shares are apart, however many slices were looked at: `p` is below 0.05."""
+        return self.p < _LEVEL
 
 
 def difference(first: RightShare, second: RightShare) -> Interval:
@@ -110,24 +113,38 @@ def difference(first: RightShare, second: RightShare) -> Interval:
     return a - b - low, a - b + high
 
 
-def slices(judged: JudgedSamples, samples: Batch, spec: Spec) -> tuple[Slice, ...]:
+def slices(judged: JudgedSamples, samples: Batch, spec: Spec, *, factors: Collection[str] | None = None) -> tuple[Slice, ...]:
     """What a model gets right of the samples of each value of each factor, the worst first.
 
     Values of fewer than five samples are left out, and factors of one value.
+
+    Args:
+        judged: the samples.
+        samples: with factors.
+        spec: of the samples.
+        factors: names of those that are looked at, such as `SampleJudge.factors`; all by default.
     """
+    from scipy.stats import fisher_exact  # takes a second to import
+
     if samples.factors is None:
         return ()
     codes, found = samples.factors.numpy()[judged.numbers], []
     for column, factor in enumerate(spec.factors):
+        if factors is not None and factor.name not in factors:
+            continue
         for code, value in enumerate(factor.values):
             inside = codes[:, column] == code
             if _FEW <= inside.sum() <= len(inside) - _FEW:
                 both = [RightShare(float(judged.right[part].mean()), int(part.sum())) for part in (inside, ~inside)]
-                found.append(Slice(factor.name, value, both[0], both[1]))
-    return tuple(sorted(found, key=lambda item: item.right.share))
+                counts = [[int(judged.right[part].sum()), int((~judged.right[part]).sum())] for part in (inside, ~inside)]
+                found.append(Slice(factor.name, value, both[0], both[1], float(fisher_exact(counts).pvalue)))
+    corrected = (replace(item, p=min(1.0, item.p * len(found))) for item in found)
+    return tuple(sorted(corrected, key=lambda item: item.right.share))
 
 
-def sample_judge(model: TrainedModel, samples: Batch, *, source: str = "", seed: int = 0) -> SampleJudge:
+def sample_judge(
+    model: TrainedModel, samples: Batch, *, source: str = "", with_others: bool = False, seed: int = 0
+) -> SampleJudge:
     """What tells what a model gets right.
 
     Of a predictor with a class or an agreement as target, right is its most probable answer. Of a generative model, right is a
@@ -137,7 +154,8 @@ def sample_judge(model: TrainedModel, samples: Batch, *, source: str = "", seed:
         model: the model.
         samples: with targets or factors.
         source: of a generative model, the modality that others are drawn from; by default the first from which one with a reader
-            can be drawn.
+            can be drawn, with all the others that are not drawn.
+        with_others: whether the other modalities that are not drawn are given beside the source.
         seed: of drawn views.
 
     Raises:
@@ -151,7 +169,7 @@ def sample_judge(model: TrainedModel, samples: Batch, *, source: str = "", seed:
     if "predict" in model.abilities:
         return _predicts(model, samples)
     if "generate" in model.abilities and len(model.modalities) > 1:
-        return _generates(model, samples, source, seed)
+        return _generates(model, samples, source, seed, with_others=with_others)
     raise NotApplicableError(f"{model.name} neither predicts nor draws one modality from another: nothing can be counted")
 
 
@@ -179,7 +197,7 @@ def _predicts(model: TrainedModel, samples: Batch) -> SampleJudge:
     return SampleJudge(f"{target.name} named rightly", model.modalities, float(counts.max() / counts.sum()), judge)
 
 
-def _generates(model: TrainedModel, samples: Batch, source: str, seed: int) -> SampleJudge:
+def _generates(model: TrainedModel, samples: Batch, source: str, seed: int, *, with_others: bool) -> SampleJudge:
     readable = [name for name in model.modalities if name in model.readers]
     sources = (source,) if source else model.modalities
     target = next((name for first in sources for name in readable if name != first), "")
@@ -201,9 +219,19 @@ def _generates(model: TrainedModel, samples: Batch, source: str, seed: int) -> S
         return JudgedSamples(rows, (codes == truth[rows]).all(1), said, true, {target: made.views[target]})
 
     _, counts = np.unique(truth, axis=0, return_counts=True)
-    given = tuple(name for name in model.modalities if name != target)
+    others = tuple(name for name in model.modalities if name != target)
+    given = (source,) if source and not with_others else others
     what = f"{target} drawn from {' and '.join(given)} with every factor right"
-    return SampleJudge(what, given, float(counts.max() / counts.sum()), judge)
+    return SampleJudge(what, given, float(counts.max() / counts.sum()), judge, _shown(model, given))
+
+
+def _shown(model: TrainedModel, given: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The factors that some modalities show; None of data sets that do not say it."""
+    visible = getattr(model.dataset(), "visible", None)
+    if visible is None:
+        return None
+    shown = {factor for name in given for factor in visible(name)}
+    return tuple(factor.name for factor in model.spec.factors if factor.name in shown)
 
 
 def _judged_rows(batch: Batch, samples: Batch, given: tuple[str, ...], numbers: np.ndarray) -> np.ndarray:

@@ -265,7 +265,7 @@ class _Ask:
             with place.fresh():
                 spots = show_generated(made, model.dataset())
             with below.fresh():
-                again(*_lines(self.visit, model, state))
+                again(*_lines(self.visit, model, state), pictures=_pictures(model, state))
             await self._read(name, place, made, spots)
         elif "predict" in model.abilities:
             found = await self.visit.compute(name, place, lambda job: _predicted(model, self._given(model)), words="looking")
@@ -275,7 +275,7 @@ class _Ask:
             with place.fresh():
                 show_predicted(found, model)
             with below.fresh():
-                again(*_lines(self.visit, model, state))
+                again(*_lines(self.visit, model, state), pictures=_pictures(model, state))
         else:
             place.problem(
                 f"{model.name} can {', '.join(model.abilities) or 'nothing of this kind'}: the page Codes shows its codes."
@@ -347,6 +347,13 @@ def _lines(visit: Visit[AskState], model: runs.TrainedModel, state: AskState) ->
         *(["--raw"] if state.raw else []),
     ]
     return f"import molyneux\n\nmodel = molyneux.open_model({source!r})\n{call}", " ".join(words)
+
+
+def _pictures(model: runs.TrainedModel, state: AskState) -> dict[str, str]:
+    """The pictures that are given, by the names of files that the lines have for them."""
+    values = given.unpacked(state.given)
+    images = (item.name for item in model.spec.modalities if item.kind == "image" and item.name in values)
+    return {f"{name}.png": _standard(values[name]) for name in images}
 
 
 def _standard(text: str) -> str:

@@ -198,7 +198,7 @@ class _Runs:
                 job.check()
                 judge = runs.sample_judge(model, samples, source=source)
                 found = judge.judge(samples, judge.given)
-                return _Judged(model, samples, judge, found, runs.slices(found, samples, model.spec))
+                return _Judged(model, samples, judge, found, runs.slices(found, samples, model.spec, factors=judge.factors))
 
             return library.once(model, f"judged {source}", make)
 
@@ -298,6 +298,6 @@ def _lines(visit: Visit[RunsState], found: _Judged, state: RunsState) -> str:
             f'samples = model.dataset().source("test", {_SAMPLES}, seed=0).batch(np.arange({_SAMPLES}))',
             f"judge = run.sample_judge(model, samples, source={state.source!r})",
             "judged = judge.judge(samples, judge.given)",
-            "print(judged.share, run.slices(judged, samples, model.spec)[:5])",
+            "print(judged.share, run.slices(judged, samples, model.spec, factors=judge.factors)[:5])",
         ]
     )
