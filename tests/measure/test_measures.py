@@ -28,11 +28,12 @@ DRAWN = {
 }
 """Measures whose scores depend on the order of samples as they depend on the seed: their intervals overlap, and are told."""
 PAIRED = {
+    "disentanglement": "principal components of equal variance, as of the control `raw input`, turn into each other",
     "likelihood": "the control `unpaired` gives a sample the view of the one before",
     "synergy": "the control `unpaired` gives a sample the view of the one before",
     "transfer": "the control `permuted pairing` is a permutation of places",
 }
-"""Measures of which a control pairs samples by place; all else is the same."""
+"""Measures of which a control depends on the places of samples; all else is the same."""
 SETTINGS = {
     "disentanglement": {"metrics": ["irs", "mig"]},
     "downstream": {"shots": [3]},

@@ -1,6 +1,7 @@
 """Only the studio's own pages are answered, under its own names, with the token where one is needed."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -8,6 +9,12 @@ from molyneux.studio.access import COOKIE, Guard, new_token, server_names
 
 NAMES = server_names("127.0.0.1", 8765)
 OWN = {"host": "127.0.0.1:8765"}
+
+
+def finished(coroutine):
+    """The result of a coroutine, in a loop of a thread of its own: a browser that tests drive keeps one in this thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
 
 
 async def application(scope, receive, send):
@@ -42,7 +49,7 @@ def ask(headers=OWN, *, path="/ask", query=b"", kind="http", method="GET", parts
     async def send(message):
         sent.append(message)
 
-    asyncio.run(Guard(application, names=names, token=token, most_bytes=most)(scope, receive, send))
+    finished(Guard(application, names=names, token=token, most_bytes=most)(scope, receive, send))
     return sent
 
 

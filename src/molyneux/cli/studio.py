@@ -31,7 +31,7 @@ def studio(arguments: Arguments) -> int:
     """`molyneux studio [FOLDER ...]`."""
     if importlib.util.find_spec("nicegui") is None:
         raise ConfigError("expected NiceGUI for the studio, which is not installed: pip install 'molyneux[studio]'")
-    from molyneux.studio import serve
+    from molyneux.studio.server import serve
 
     options = arguments.options
     for folder in options.folders:

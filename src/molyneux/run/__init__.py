@@ -9,10 +9,10 @@ from molyneux.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from molyneux.run.comparison import Comparison, compare_models
-    from molyneux.run.doctor import Examination, examine
     from molyneux.run.model_report import ModelReport, evaluate_model, usual_imperfections
     from molyneux.run.outside import measure_model, read_data
     from molyneux.run.run.again import Repeated, measure_again
+    from molyneux.run.run.doctor import Examination, examine
     from molyneux.run.run.experiment import (
         Experiment,
         judged_data,

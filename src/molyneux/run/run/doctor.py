@@ -77,7 +77,7 @@ def _versions() -> dict[str, str]:
     python = ".".join(map(str, sys.version_info[:3]))
     here, missing = _extras()
     facts = {
-        "molyneux": f"{found['molyneux']} in {Path(__file__).parents[1]}",
+        "molyneux": f"{found['molyneux']} in {Path(__file__).parents[2]}",
         "python": f"{python} ({sys.executable})",
         "packages": ", ".join(f"{name} {found[name]}" for name in ("torch", "numpy", "numba", "scipy")),
         "extras": ", ".join(here) or "none",
