@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from molyneux.run import doctor, examine
+from molyneux.run import examine
+from molyneux.run.trained import doctor
 
 FACTS = {"molyneux", "python", "packages", "extras", "accelerator", "processor", "threads", "memory", "working folder", "data"}
 Run = Callable[..., "subprocess.CompletedProcess[str]"]

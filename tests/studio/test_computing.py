@@ -125,6 +125,7 @@ def test_how_far_it_is_is_told_in_the_loop(computing):
             "a", "x", steps, told=lambda share, words: told.append((share, words, threading.current_thread().name))
         )
         await asyncio.sleep(0)
+        return threading.current_thread().name
 
     here = finished(some())
     assert [part[:2] for part in told] == [(0.0, "step 0"), (0.25, "step 1"), (0.5, "step 2"), (0.75, "step 3")]
@@ -144,7 +145,7 @@ def test_a_process_ends_while_something_is_computed():
         "async def main():\n"
         "    asyncio.ensure_future(made.run('a', 'x', endless))\n"
         "    await asyncio.sleep(0.2)\n"
-        "finished(main())\n"
+        "asyncio.run(main())\n"
         "made.close(patience=0.1)\n"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from molyneux.run.model_report import ModelReport, evaluate_model, usual_imperfections
     from molyneux.run.outside import measure_model, read_data
     from molyneux.run.run.again import Repeated, measure_again
-    from molyneux.run.run.doctor import Examination, examine
     from molyneux.run.run.experiment import (
         Experiment,
         judged_data,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from molyneux.run.studies.study import Goal, Range, Study, check_study, load_study
     from molyneux.run.studies.sweep import SweepOutcome, run_study
     from molyneux.run.trained.broken import SenseCurve, break_sense, sense_curve
+    from molyneux.run.trained.doctor import Examination, examine
     from molyneux.run.trained.generated import Generated, Origin
     from molyneux.run.trained.given import GivenInput
     from molyneux.run.trained.judged import JudgedSamples, RightShare, SampleJudge, Slice, sample_judge, slices
