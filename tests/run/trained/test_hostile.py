@@ -6,10 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from molyneux.core import MolyneuxError, SpecError, store
 from molyneux.core.config import dump_document, read_document
 from molyneux.run import open_evaluation, open_model, shipped_folder
+from molyneux.run.run.making import _values
 from molyneux.run.sharing.whole import RECORD, seal
 
 MOST = 700_000
@@ -58,3 +60,28 @@ def test_a_model_that_is_a_little_larger_is_refused_by_its_names(tmp_path):
     folder = forged("cdsprites-level5", lambda tree: tree["latent_dim"].update(text=17), tmp_path / "a")
     with pytest.raises(SpecError, match=r"is \(.*\) in the model and \(.*\) in the file"):
         open_model(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "kwargs"),
+    [
+        ("arange", (5,), {}),
+        ("arange", (2, 9, 2), {}),
+        ("arange", (), {"end": 7}),
+        ("arange", (0, 1, 0.3), {}),
+        ("arange", (3,), {"dtype": torch.int64}),
+        ("eye", (4,), {}),
+        ("eye", (4, 3), {}),
+        ("linspace", (0, 1, 7), {}),
+        ("linspace", (0, 1), {"steps": 9}),
+        ("logspace", (0, 1, 5), {}),
+        ("zeros_like", (torch.zeros(3, 4),), {}),
+    ],
+)
+def test_values_are_counted_without_making_them(name, args, kwargs):
+    assert _values(name, args, kwargs) == getattr(torch, name)(*args, **kwargs).numel()
+
+
+def test_opening_a_model_imports_no_compiler():
+    code = "import sys\nfrom molyneux import open_model\nopen_model('cdsprites-level5')\nprint('torch._dynamo' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,7 @@ class _Limits(TorchFunctionMode):
             if name in ("full", "ones", "zeros") and math.prod(sizes) > self.filled:
                 func, args, kwargs = torch.empty, (sizes,), {"dtype": (kwargs or {}).get("dtype")}
         elif name in _COUNTED or name in _ALIKE:
-            self.used += 4 * int(func(*args, **{**(kwargs or {}), "device": "meta"}).numel())
+            self.used += 4 * _values(name, args, kwargs or {})
         elif name in _FILLS or getattr(func, "__module__", "") == "torch.nn.init":
             tensor = args[0] if args else kwargs["tensor"]
             self.filled -= tensor.numel()
@@ -119,3 +120,19 @@ class _Limits(TorchFunctionMode):
                 f"expected a model made by at most {MOST_OPERATIONS} tensor operations, got more: take fewer layers"
             )
         return func(*args, **(kwargs or {}))
+
+
+def _values(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> int:
+    """How many values an operation of `_COUNTED` or `_ALIKE` makes; asking the meta device would import torch's compiler."""
+    if name in _ALIKE:
+        return int((args[0] if args else kwargs["input"]).numel())
+    if name == "eye":
+        rows = args[0] if args else kwargs["n"]
+        return int(rows) * int(args[1] if len(args) > 1 and type(args[1]) is int else kwargs.get("m") or rows)
+    if name in ("linspace", "logspace"):
+        return int(args[2] if len(args) > 2 else kwargs["steps"])
+    places = [float(part) for part in args]
+    first, last = (0.0, places[0]) if len(places) == 1 else (places or (0.0, 0.0))[:2]
+    first, last = float(kwargs.get("start", first)), float(kwargs.get("end", last))
+    step = float(kwargs.get("step", places[2] if len(places) > 2 else 1.0))
+    return max(0, math.ceil((last - first) / step)) if step else 0
