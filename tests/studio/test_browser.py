@@ -100,6 +100,7 @@ def test_a_heart_drawn_by_hand_is_called_a_heart(page):
     canvas.wait_for()
     page.wait_for_function("document.querySelector('canvas.drawing').dataset.ready === '1'")
     canvas.scroll_into_view_if_needed()
+    page.wait_for_timeout(1_000)  # until the part that was opened stands still
     box = canvas.bounding_box()
     scale = box["width"] / 256
     points = [(box["x"] + scale * x, box["y"] + scale * y) for x, y in heart()]
