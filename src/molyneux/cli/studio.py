@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 from molyneux.cli.parser import Arguments, add_trust, complain, path, say, say_json
 from molyneux.core.errors import ConfigError, ConflictError, StoreError
@@ -31,8 +32,6 @@ def studio(arguments: Arguments) -> int:
     """`molyneux studio [FOLDER ...]`."""
     if importlib.util.find_spec("nicegui") is None:
         raise ConfigError("expected NiceGUI for the studio, which is not installed: pip install 'molyneux[studio]'")
-    from molyneux.studio.server import serve
-
     options = arguments.options
     for folder in options.folders:
         if not Path(folder).is_dir():
@@ -45,7 +44,7 @@ def studio(arguments: Arguments) -> int:
     results = options.results or ([usual] if usual.is_dir() else [])
     if options.static is not None:
         return _write(arguments, results)
-    serve(
+    _face("server").serve(
         options.folders,
         results=results,
         host=options.host,
@@ -61,16 +60,20 @@ def studio(arguments: Arguments) -> int:
 
 def _write(arguments: Arguments, results: list[Path]) -> int:
     """The pages that need no computing, as files."""
-    from molyneux.studio.library import Library
-    from molyneux.studio.static import write_static
-
     options, folder = arguments.options, arguments.options.static
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConflictError(f"expected a new or empty folder for the pages, got {folder}: choose another with --static")
     told = (lambda words: None) if options.quiet or arguments.json else (lambda words: complain(f"writing {words}"))
-    written = write_static(Library(options.folders, results=results, trust=options.trust), folder, told=told)
+    written = _face("static").write_static(
+        _face("library").Library(options.folders, results=results, trust=options.trust), folder, told=told
+    )
     if arguments.json:
         say_json({"pages": [str(place) for place in written]})
     else:
         say(f"Pages: {written[0]} and {len(written) - 1} more files")
     return 0
+
+
+def _face(module: str) -> Any:
+    """A module of the other face, which is started by its name: neither face knows the code of the other."""
+    return importlib.import_module(f"molyneux.studio.{module}")

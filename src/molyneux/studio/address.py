@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self, get_args, get_origin, get_type_hints
 from urllib.parse import urlencode
@@ -102,8 +102,3 @@ def chosen(value: str, known: Iterable[str], default: str = "") -> str:
     if value in names:
         return value
     return default if default in names else (names[0] if names else "")
-
-
-def plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as arguments that are written out: without what is empty or None."""
-    return {name: value for name, value in values.items() if value not in (None, "", (), [], {})}

@@ -5,14 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Awaitable, Callable, Mapping
-from itertools import count
 from typing import Any
 
 from nicegui import events, ui
 
 from molyneux.studio.frame import button
 
-_NUMBERS = count(1)
 _MOST = 200_000
 """Characters of a drawn picture that are taken."""
 _FAR = 10_000
@@ -33,16 +31,11 @@ def drawing(name: str, *, told: Told, colours: Mapping[str, str] | None = None) 
         told: is called with both; with nothing where the canvas was cleared.
         colours: of figures, by name; with them the ground can be chosen too. None where colour means nothing.
     """
-    number = next(_NUMBERS)
-    element, event = f"drawing-{number}", f"molyneux-drawn-{number}"
     known = dict(colours or {})
     paper, ink = GROUNDS["light"], next(iter(known.values()), INK)
-    canvas = (
-        ui.element("canvas")
-        .props(f'id={element} tabindex=0 role=img aria-label="drawing of {_attribute(name)}"')
-        .classes("drawing")
-    )
-    canvas.on("molyneux", lambda: None)
+    canvas = ui.element("canvas").classes("drawing")
+    element, event = f"drawing-{canvas.id}", f"molyneux-drawn-{canvas.id}"
+    canvas.props(f'id={element} tabindex=0 role=img aria-label="drawing of {_attribute(name)}"')
 
     async def drawn(arguments: events.GenericEventArguments) -> None:
         await told(*_read(arguments.args))

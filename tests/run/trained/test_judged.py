@@ -24,7 +24,6 @@ from molyneux.run import (
     slices,
     survey_codes,
 )
-from molyneux.run.trained.judged import difference
 
 
 @pytest.fixture(scope="module")
@@ -35,12 +34,6 @@ def model():
 @pytest.fixture(scope="module")
 def samples():
     return GeBiD(level=5).source("test", 80, seed=0).batch(np.arange(80))
-
-
-def test_the_interval_of_a_difference_is_that_of_newcombe():
-    """Newcombe (1998), table II, example (a): 56 of 70 and 48 of 80."""
-    low, high = difference(RightShare(56 / 70, 70), RightShare(48 / 80, 80))
-    assert (round(low, 4), round(high, 4)) == (0.0524, 0.3339)
 
 
 def test_a_share_has_an_interval_that_is_no_point_at_the_ends():

@@ -104,15 +104,6 @@ class Slice:
         return self.p < _LEVEL
 
 
-def difference(first: RightShare, second: RightShare) -> Interval:
-    """The 95 % interval of a difference of two shares of different samples (Newcombe, 1998, method 10)."""
-    a, b = first.share, second.share
-    (low_a, high_a), (low_b, high_b) = first.interval, second.interval
-    low = ((a - low_a) ** 2 + (high_b - b) ** 2) ** 0.5
-    high = ((high_a - a) ** 2 + (b - low_b) ** 2) ** 0.5
-    return a - b - low, a - b + high
-
-
 def slices(judged: JudgedSamples, samples: Batch, spec: Spec, *, factors: Collection[str] | None = None) -> tuple[Slice, ...]:
     """What a model gets right of the samples of each value of each factor, the worst first.
 
@@ -216,7 +207,8 @@ def _generates(model: TrainedModel, samples: Batch, source: str, seed: int, *, w
         made = model.generate(target, seed=seed, raw=True, inputs=given_of(batch[torch.from_numpy(rows)], model.spec, given))
         codes = reader.read(made.views[target]).codes.numpy()
         said, true = tuple(map(words, codes)), tuple(map(words, truth[rows]))
-        return JudgedSamples(rows, (codes == truth[rows]).all(1), said, true, {target: made.views[target]})
+        right = ((codes == truth[rows]) & (codes >= 0)).all(1)  # what is not read is not right, also of an absent factor
+        return JudgedSamples(rows, right, said, true, {target: made.views[target]})
 
     _, counts = np.unique(truth, axis=0, return_counts=True)
     others = tuple(name for name in model.modalities if name != target)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 PATH, TITLE = "/worlds", "Worlds"
 INTRO = "Look at what models learn from: samples with everything that is true of them, at every level, whole or broken."
 COUNT = 24
-_OWN_FORM = {"noise": "Noise"}
 _CORRUPTIONS = ("", "GaussianNoise", "Blur", "Erasing", "SaltAndPepper", "Dropout", "Tint", "Rotation", "Typos", "LetterShuffle")
 
 
@@ -56,8 +55,6 @@ class WorldsState(PageState):
 
     def checked(self) -> Self:
         """See `PageState`."""
-        from dataclasses import replace
-
         return replace(self, start=max(self.start, 0), seed=max(self.seed, 0), strength=min(max(self.strength, 0.0), 1.0))
 
 
