@@ -35,7 +35,7 @@ def show_generated(made: runs.Generated, world: Dataset | None) -> list[Spot]:
             ui.label(f"Of {len(made)} draws, {name}:").classes("quiet")
             show_shares([(text or "(nothing)", count / len(made)) for text, count in captions.most_common(6)])
             if odd:
-                note(f"{odd} of them are no caption, such as “{_odd(world, values)}”, and stand under the nearest one.")
+                note(f"{len(odd)} of them are no caption, such as “{odd[0]}”, and stand under the nearest one.")
         return []
     spots = []
     with ui.element("div").classes("grid"):
@@ -52,26 +52,21 @@ def show_generated(made: runs.Generated, world: Dataset | None) -> list[Spot]:
     return spots
 
 
-def nearest_captions(world: Dataset | None, texts: Sequence[str]) -> tuple[Counter[str], int]:
-    """How often each caption was drawn, and how many texts are none and are counted as the nearest one.
+def nearest_captions(world: Dataset | None, texts: Sequence[str]) -> tuple[Counter[str], list[str]]:
+    """How often each caption was drawn, and the texts that are none, which are counted as the nearest one.
 
     Args:
         world: understands texts; others are counted as they are.
         texts: as drawn.
     """
     if not isinstance(world, Understands):
-        return Counter(texts), 0
-    counts, odd = Counter[str](), 0
+        return Counter(texts), []
+    counts, odd = Counter[str](), list[str]()
     for text, times in Counter(texts).items():
         found = world.understand(text)
-        odd += 0 if found.complete else times
+        odd += [] if found.complete else [text] * times
         counts[text if found.complete or not found.nearest else found.nearest] += times
     return counts, odd
-
-
-def _odd(world: Dataset | None, texts: Sequence[str]) -> str:
-    """The first text that is no caption."""
-    return next((text for text in texts if isinstance(world, Understands) and not world.understand(text).complete), "")
 
 
 def _spot() -> Spot:

@@ -59,7 +59,8 @@ class Library:
             if not store.is_folder(folder):
                 raise ConfigError(f"expected a folder with runs, got {folder}, which is none: name one made by molyneux run")
         self.results = tuple(str(place) for place in results)
-        self._keep, self._trust, self._ranked = keep, trust, dict[str, Any]()
+        self._keep, self._trust = keep, trust
+        self._ranked: Any = None
         self._open: OrderedDict[tuple[str, float], TrainedModel] = OrderedDict()
         self._made: OrderedDict[tuple[str, str], tuple[TrainedModel, Any]] = OrderedDict()
         self._lock = threading.Lock()
@@ -155,9 +156,9 @@ class Library:
     def ranked(self, make: Callable[[Sequence[str]], T]) -> T:
         """What is made of the records, once."""
         with self._lock:
-            if "all" not in self._ranked:
-                self._ranked["all"] = make(self.results)
-            return cast(T, self._ranked["all"])
+            if self._ranked is None:
+                self._ranked = make(self.results)
+            return cast(T, self._ranked)
 
     def once(self, model: TrainedModel, what: str, make: Callable[[], T]) -> T:
         """What is measured of a model once and kept for the next one who asks, such as a survey of its codes."""

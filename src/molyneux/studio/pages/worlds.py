@@ -13,6 +13,7 @@ from nicegui import events, ui
 from molyneux.core import ConfigError, nearest
 from molyneux.studio.address import PageState, chosen
 from molyneux.studio.frame import again, button, card, heading, note, show_view, slider
+from molyneux.studio.given import packed, unpacked
 from molyneux.studio.visit import ResultArea, Visit
 
 if TYPE_CHECKING:
@@ -61,16 +62,6 @@ class WorldsState(PageState):
 State = WorldsState
 
 
-def pairs(entries: tuple[str, ...]) -> dict[str, str]:
-    """Entries `name:value` by name."""
-    return {name: value for name, _, value in (entry.partition(":") for entry in entries) if name and value}
-
-
-def entries(values: Mapping[str, str]) -> tuple[str, ...]:
-    """The reverse of `pairs`."""
-    return tuple(f"{name}:{value}" for name, value in values.items() if value)
-
-
 @cache
 def worlds() -> dict[str, type[World]]:
     """The worlds by the name of their class."""
@@ -110,7 +101,7 @@ def made(state: WorldsState) -> World:
     known = worlds()
     if state.world not in known:
         raise ConfigError(f"there is no world {state.world!r}; {nearest(state.world, tuple(known))}")
-    return known[state.world](**_arguments(known[state.world], pairs(state.settings)))
+    return known[state.world](**_arguments(known[state.world], unpacked(state.settings)))
 
 
 def _arguments(world: type[World], given: Mapping[str, str]) -> dict[str, Any]:
@@ -134,7 +125,7 @@ class _Samples:
 def _samples(state: WorldsState, count: int = COUNT) -> _Samples:
     world = made(state)
     split = chosen(state.split, world.splits, "train")
-    numbers = world.numbers_with(pairs(state.having), split=split, seed=state.seed, count=count, start=state.start)
+    numbers = world.numbers_with(unpacked(state.having), split=split, seed=state.seed, count=count, start=state.start)
     if not len(numbers):
         raise ConfigError("none of the 20,000 samples that were looked at has these values: choose others")
     return _Samples(world, numbers, _corrupted(state, world, world.batch(numbers, split=split, seed=state.seed), numbers))
@@ -180,7 +171,7 @@ class _Worlds:
         with self.form.fresh():
             self._select("World", list(known), state.world).on_value_change(self._world_changed)
             for name, (options, default) in simple_settings(known[state.world]).items():
-                value = pairs(state.settings).get(name, default)
+                value = unpacked(state.settings).get(name, default)
                 self._select(name, list(options), value).on_value_change(lambda e, name=name: self._setting(name, str(e.value)))
             self._select("split", list(world.splits), chosen(state.split, world.splits)).on_value_change(
                 lambda e: self._changed(split=str(e.value), start=0, sample=-1)
@@ -189,7 +180,7 @@ class _Worlds:
             seed.on_value_change(lambda e: self._changed(seed=int(e.value or 0), sample=-1))
             heading("Only samples with", level=3)
             for factor in world.spec.factors[:10]:
-                value = pairs(state.having).get(factor.name, "")
+                value = unpacked(state.having).get(factor.name, "")
                 box = self._select(factor.name, ["", *factor.values[:60]], value)
                 box.on_value_change(lambda e, name=factor.name: self._having(name, str(e.value or "")))
             heading("Broken by", level=3)
@@ -211,14 +202,14 @@ class _Worlds:
         return ui.select(options, label=label, value=known).props("outlined dense options-dense")
 
     async def _setting(self, name: str, value: str) -> None:
-        kept = {**pairs(self.visit.state.settings), name: value}
+        kept = {**unpacked(self.visit.state.settings), name: value}
         default = simple_settings(worlds()[self.visit.state.world])[name][1]
         kept = {key: part for key, part in kept.items() if (key, part) != (name, default)}
-        self.visit.change(settings=entries(kept), having=(), start=0, sample=-1)
+        self.visit.change(settings=packed(kept), having=(), start=0, sample=-1)
         await self._world_changed(None)
 
     async def _having(self, name: str, value: str) -> None:
-        await self._changed(having=entries({**pairs(self.visit.state.having), name: value}), start=0, sample=-1)
+        await self._changed(having=packed({**unpacked(self.visit.state.having), name: value}), start=0, sample=-1)
 
     async def _changed(self, *, step: bool = True, **values: Any) -> None:
         if self.visit.change(step=step, **values):
@@ -295,7 +286,7 @@ def _looked_at(state: WorldsState) -> tuple[_Samples, Mapping[str, Any]]:
 
 def _lines(state: WorldsState, found: _Samples) -> tuple[str, str]:
     """The lines of Python and the command that give the same samples."""
-    given = _arguments(type(found.world), pairs(state.settings))
+    given = _arguments(type(found.world), unpacked(state.settings))
     call = f"{state.world}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
     numbers = found.numbers.tolist()
     listed = f"range({numbers[0]}, {numbers[-1] + 1})" if numbers == list(range(numbers[0], numbers[-1] + 1)) else str(numbers)
