@@ -20,8 +20,8 @@ import torch
 from molyneux.core import Batch, Modality, Spec, seeds
 from molyneux.core.elementary import cosine, log, normals, sine
 from molyneux.data import ArraySource, CdSprites, GeBiD, SimulatedPush, imperfections, write_twin
+from molyneux.data.benchmarks.av_mnist import sounds
 from molyneux.data.benchmarks.digits import images as digits
-from molyneux.data.benchmarks.digits import sounds
 from molyneux.data.benchmarks.spoken_digits import mel_pictures
 from molyneux.data.benchmarks.twins import twin_kinds
 from molyneux.data.imperfections import Corrupted, Corruption

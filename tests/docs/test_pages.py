@@ -68,7 +68,7 @@ def workplace(tmp_path, monkeypatch):
 @pytest.fixture
 def published_parts(tmp_path, monkeypatch):
     """Small twins of the files that AV-MNIST and spoken digits are built from, where `MOLYNEUX_DATA` names them."""
-    from molyneux.data.benchmarks import av_mnist
+    from molyneux.data.benchmarks.av_mnist import pairs
     from molyneux.data.benchmarks.digits import images as digits
 
     root, rng = tmp_path / "parts", np.random.default_rng(0)
@@ -86,7 +86,7 @@ def published_parts(tmp_path, monkeypatch):
     for fold in range(1, 6):
         path = root / "esc-10/rain" / f"{fold}-{fold}00-A.ogg"
         soundfile.write(path, rng.normal(0, 0.1, 90_000), 44_100, format="OGG", subtype="VORBIS")
-    monkeypatch.setattr(av_mnist, "_VALIDATION", 60)
+    monkeypatch.setattr(pairs, "_VALIDATION", 60)
     monkeypatch.setenv("MOLYNEUX_DATA", str(root))
 
 

@@ -25,7 +25,7 @@ KNOWN = {
     "worlds/foreign_shapes.py": "what judges learn from; bytes of today's are in processors.json",
     "worlds/push/simulation.py": "a length of two numbers, rounded up to steps",
     "benchmarks/digits/images.py": "test_no_pixel_lies_near_a_border_of_rounding",
-    "benchmarks/digits/sounds.py": "an estimate that exact comparisons settle",
+    "benchmarks/av_mnist/sounds.py": "an estimate that exact comparisons settle",
     "benchmarks/twins/multibench.py": "random files for tests",
 }
 

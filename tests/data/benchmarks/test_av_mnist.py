@@ -18,8 +18,8 @@ from sklearn.decomposition import PCA
 
 from molyneux.core import ConfigError, CorruptFileError, StoreError
 from molyneux.data import AVMNIST, store_samples
+from molyneux.data.benchmarks.av_mnist import sounds
 from molyneux.data.benchmarks.digits import images as digits
-from molyneux.data.benchmarks.digits import sounds
 from molyneux.data.benchmarks.digits.images import FILES
 
 SPEAKERS = ("anna", "ben", "carl")

@@ -9,7 +9,7 @@ from scipy.io import wavfile
 
 from molyneux.core import DataError, MolyneuxError, PicturesSounds, SpecError, StoreError
 from molyneux.data import AVMNIST, SpokenDigits
-from molyneux.data.benchmarks.digits import sounds
+from molyneux.data.benchmarks.av_mnist import sounds
 from molyneux.data.benchmarks.spoken_digits import mel_pictures
 
 RNG = np.random.default_rng(0)

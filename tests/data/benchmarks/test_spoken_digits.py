@@ -12,8 +12,8 @@ from scipy.signal import spectrogram
 from molyneux.core import ConfigError, DataError, Factor, StoreError, views
 from molyneux.data import SpokenDigits
 from molyneux.data.benchmarks import spoken_digits
+from molyneux.data.benchmarks.av_mnist import sounds
 from molyneux.data.benchmarks.digits import samples as words
-from molyneux.data.benchmarks.digits import sounds
 
 REAL = {"train": "bc34cdc58dba5bd2", "validation": "88c3b7e196d0684a", "test": "79176c906a1218d9"}
 """Checksums of all tensors of 100 samples of the real data."""

@@ -6,7 +6,8 @@ from molyneux.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from molyneux.data.benchmarks.affect import CMUMOSEI, CMUMOSI, MUStARD, URFunny
-    from molyneux.data.benchmarks.av_mnist import AVMNIST
+    from molyneux.data.benchmarks.av_mnist.pairs import AVMNIST
+    from molyneux.data.benchmarks.av_mnist.published import PublishedAVMNIST
     from molyneux.data.benchmarks.bases.benchmark import Benchmark
     from molyneux.data.benchmarks.bases.file_benchmark import FileBenchmark
     from molyneux.data.benchmarks.bases.picture_texts import PictureTexts
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from molyneux.data.benchmarks.mujoco_push import MuJoCoPush
     from molyneux.data.benchmarks.nlvr import NLVR
     from molyneux.data.benchmarks.polymnist import PolyMNIST
-    from molyneux.data.benchmarks.published_av_mnist import PublishedAVMNIST
     from molyneux.data.benchmarks.published_polymnist import PublishedPolyMNIST
     from molyneux.data.benchmarks.spoken_digits import SpokenDigits
     from molyneux.data.benchmarks.sprites import Sprites

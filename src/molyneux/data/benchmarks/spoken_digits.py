@@ -13,9 +13,10 @@ from scipy.fft import rfft
 
 from molyneux.core import Batch, ConvertedViews, Factor, Modality, Reader, Spec, Understood, choice_problems
 from molyneux.core.tooling.compiled import compiled
+from molyneux.data.benchmarks.av_mnist import sounds
+from molyneux.data.benchmarks.av_mnist.sounds import RATE, pictures
 from molyneux.data.benchmarks.bases.file_benchmark import FileSamples, tensors
 from molyneux.data.benchmarks.digits import images as digits
-from molyneux.data.benchmarks.digits import sounds
 from molyneux.data.benchmarks.digits.samples import (
     DIGITS,
     WORDS,
@@ -28,7 +29,6 @@ from molyneux.data.benchmarks.digits.samples import (
     word_modality,
     word_reader,
 )
-from molyneux.data.benchmarks.digits.sounds import RATE, pictures
 from molyneux.data.dataset import SPLITS, Split
 
 SIDE = 32

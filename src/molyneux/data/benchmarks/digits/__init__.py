@@ -1,1 +1,1 @@
-"""What data sets of digits are made of: images and sounds in files, words, and pairs of samples of the same class."""
+"""What data sets of digits are made of: images in files, words, and pairs of samples of the same class."""

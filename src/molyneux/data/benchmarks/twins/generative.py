@@ -14,8 +14,8 @@ import torch
 from scipy.io import wavfile
 
 from molyneux.data.benchmarks import celeba, cub, mhd, mnist, mnist_svhn, polymnist, published_polymnist, spoken_digits, sprites
+from molyneux.data.benchmarks.av_mnist import sounds
 from molyneux.data.benchmarks.bases.file_benchmark import FileBenchmark
-from molyneux.data.benchmarks.digits import sounds
 from molyneux.data.benchmarks.digits.images import SIDE
 
 

@@ -20,11 +20,11 @@ from molyneux.data.benchmarks import (
     mimic,
     mm_imdb,
     mujoco_push,
-    published_av_mnist,
     stocks,
     vision_touch,
     yummly,
 )
+from molyneux.data.benchmarks.av_mnist import published as av_mnist
 from molyneux.data.benchmarks.bases import speaker_videos
 from molyneux.data.benchmarks.bases.file_benchmark import FileBenchmark
 from molyneux.data.benchmarks.texts import spoken_words
@@ -208,14 +208,14 @@ def _write_trajectory(group: Any, length: int, rng: np.random.Generator) -> None
 
 
 def _publishedavmnist(
-    data_set: type[published_av_mnist.PublishedAVMNIST], folder: Path, size: int, rng: np.random.Generator
+    data_set: type[av_mnist.PublishedAVMNIST], folder: Path, size: int, rng: np.random.Generator
 ) -> FileBenchmark:
     """A twin of `PublishedAVMNIST`."""
-    side = published_av_mnist.SPECTROGRAM
+    side = av_mnist.SPECTROGRAM
     for part, count in (("train", size - size // 7), ("test", size // 7)):
         digits = rng.integers(0, 10, count)
         for sense, shape in (
-            ("image", (published_av_mnist.PIXELS,)),
+            ("image", (av_mnist.PIXELS,)),
             ("audio", (side, side)),
         ):
             (folder / sense).mkdir(exist_ok=True)
@@ -287,7 +287,7 @@ WRITERS: Mapping[type, Callable[[Any, Path, int, np.random.Generator], FileBench
     mimic.MIMIC: _mimic,
     mm_imdb.MMIMDb: _mmimdb,
     mujoco_push.MuJoCoPush: _mujocopush,
-    published_av_mnist.PublishedAVMNIST: _publishedavmnist,
+    av_mnist.PublishedAVMNIST: _publishedavmnist,
     stocks.Stocks: _stocks,
     vision_touch.VisionTouch: _visiontouch,
     yummly.Yummly: _yummly,

@@ -26,9 +26,9 @@ from molyneux.core import (
     seeds,
     store,
 )
+from molyneux.data.benchmarks.av_mnist import sounds
 from molyneux.data.benchmarks.bases.benchmark import Benchmark
 from molyneux.data.benchmarks.digits import images as digits
-from molyneux.data.benchmarks.digits import sounds
 from molyneux.data.dataset import SPLITS, Split
 
 Division = Literal["published", "separate", "speakers"]
