@@ -12,9 +12,18 @@ import pytest
 import torch
 
 from molyneux.core import ConfigError, ConflictError, CorruptFileError, DataError, MolyneuxError, StoreError, store
-from molyneux.data import StoredSource, store_samples
+from molyneux.data import StoredSource, store_samples, store_shards
 from molyneux.measure import evaluate
-from molyneux.run import Experiment, Outcome, Silent, open_evaluation, open_experiment, read_experiment, run_experiment
+from molyneux.run import (
+    Experiment,
+    Outcome,
+    Silent,
+    measure_again,
+    open_evaluation,
+    open_experiment,
+    read_experiment,
+    run_experiment,
+)
 from molyneux.run.run.folder import RunFolder
 
 
@@ -207,6 +216,22 @@ def test_stored_samples_are_checked(settings: dict[str, Any], experiment: Experi
     for folder in ("run", "other"):
         with pytest.raises(CorruptFileError, match=r"validation/view\.word\.npy was truncated or altered"):
             run_experiment(stored, tmp_path / folder)
+
+
+def test_a_run_on_samples_in_shards(settings: dict[str, Any], experiment: Experiment, tmp_path: Path) -> None:
+    for split in ("train", "validation", "test"):
+        store_shards(experiment.data.dataset.source(split, 110, seed=3), tmp_path / "stored" / split, shard=40)
+    sizes = {"train": 100, "validation": 100, "test": 110}
+    stored = read_experiment({**settings, "data": {"world": "toy.Toy", "folder": str(tmp_path / "stored"), **sizes}})
+    first, second = (run_experiment(stored, tmp_path / name) for name in ("one", "other"))
+    assert first.scores == second.scores
+    assert measure_again(tmp_path / "one").changed == ()
+    shard = sorted((tmp_path / "stored" / "train").glob("*.safetensors"))[1]
+    content = bytearray(shard.read_bytes())
+    content[-1] ^= 1
+    shard.write_bytes(content)
+    with pytest.raises(CorruptFileError, match="000000000040-000000000080.*altered"):
+        run_experiment(stored, tmp_path / "third")
 
 
 def test_samples_that_are_no_longer_the_same_are_noticed(

@@ -9,6 +9,7 @@ import argparse
 import difflib
 import importlib
 import json
+import math
 import os
 import re
 import sys
@@ -227,17 +228,21 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
         "One that has the name of an option is told apart by the word world: --world.split published."
     )
     completed(parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds"), worlds_starting)
-    parser.add_argument("--size", type=int, default=10_000, help="number of samples (default: 10000)")
+    parser.add_argument("--size", type=count, default=10_000, help="number of samples, such as 1e6 (default: 10000)")
     parser.add_argument(
         "--split",
         default="train",
         help="train, validation, test, or another one of the world, such as heldout or iid (default: train)",
     )
     parser.add_argument("--seed", type=int, default=1, help="root of every random number (default: 1)")
-    parser.add_argument("--out", type=path, help="folder or file to write")
+    parser.add_argument("--out", type=place, help="folder or file to write; of shards, also an address such as s3://bucket/name")
     formats = "native, hdf5, parquet, png, webdataset or, for all splits of a world of sentences, sentences (default: native)"
     parser.add_argument("--format", default="native", choices=_FORMATS, metavar="FORMAT", help=formats)
     parser.add_argument("--jobs", type=int, default=1, help="threads that make samples (default: 1)")
+    shards = "store them in so many files, which several machines can write and read; goes on where it stopped"
+    parser.add_argument("--shards", type=count, metavar="N", help=shards)
+    parts = "write one part of the shards, such as 2/8 on the second of eight machines (default: all)"
+    parser.add_argument("--part", type=part, metavar="I/N", default=(1, 1), help=parts)
     parser.add_argument("--contact-sheet", type=path, metavar="FILE", help="also, or only, write a picture of the first samples")
 
 
@@ -359,6 +364,30 @@ def path(word: str) -> Path:
     if not word:
         raise argparse.ArgumentTypeError("expected the name of a file or folder, got an empty word")
     return Path(word)
+
+
+def place(word: str) -> Path | str:
+    """A path, or an address with `://` as it is; errors as `path`."""
+    return word if "://" in word else path(word)
+
+
+def count(word: str) -> int:
+    """A whole number, also written as 1e6 or 1,000,000."""
+    try:
+        number = float(word.replace(",", "").replace("_", ""))
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number == int(number)):
+        raise argparse.ArgumentTypeError(f"expected a whole number such as 10000 or 1e6, got {word!r}")
+    return int(number)
+
+
+def part(word: str) -> tuple[int, int]:
+    """Which part of how many, such as 2/8."""
+    number, slash, parts = word.partition("/")
+    if not (slash and number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts)):
+        raise argparse.ArgumentTypeError(f"expected a part of how many, such as 2/8, got {word!r}")
+    return int(number), int(parts)
 
 
 def completed(action: argparse.Action, names: Callable[..., Iterable[str]]) -> None:

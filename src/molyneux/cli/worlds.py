@@ -27,6 +27,7 @@ from molyneux.data import (
     export_webdataset,
     is_contact_sheet,
     store_samples,
+    store_shards,
 )
 from molyneux.data.worlds.sentences import SentenceWorld
 from molyneux.run import constant_accuracy, judged_data, make_judge
@@ -50,6 +51,7 @@ def data(arguments: Arguments) -> int:
 
 def _made(arguments: Arguments, compiling: CompilationTime) -> int:
     options, sheet = arguments.options, arguments.options.contact_sheet
+    _require_shards(arguments)
     source, split, total = _source(arguments)
     if sheet is not None and ((store.is_file(sheet) and not is_contact_sheet(sheet)) or sheet.is_dir()):
         raise ConflictError(f"{sheet} exists: choose another file, or move it away")
@@ -58,11 +60,12 @@ def _made(arguments: Arguments, compiling: CompilationTime) -> int:
         contact_sheet(source, sheet)
         record["contact_sheet"] = str(sheet)
     if options.out is not None:
-        stored, compiled = store.is_file(options.out / "stage.json"), compiling.seconds
+        stored, compiled = options.shards is None and store.is_file(options.out / "stage.json"), compiling.seconds
         started = time.perf_counter()
-        _write(arguments, source, total)
+        whole = _write(arguments, source, total) is not None
         seconds = time.perf_counter() - started - (compiling.seconds - compiled)
         record |= {"out": str(options.out), "seconds": round(seconds, 3), "stored_before": stored}
+        record |= {} if options.shards is None else {"shards": options.shards, "part": list(options.part), "whole": whole}
     record |= {"compiling_seconds": round(compiling.seconds, 3)} if compiling.seconds else {}
     _tell(arguments, record)
     return 0
@@ -82,7 +85,20 @@ def _source(arguments: Arguments) -> tuple[SplitSource, str, int]:
     return world.source("train", seed=options.seed), "all", sum(world.splits.values())
 
 
-def _write(arguments: Arguments, source: SplitSource, total: int) -> None:
+def _require_shards(arguments: Arguments) -> None:
+    """ConfigError for options that only samples in shards have, or do not have."""
+    options = arguments.options
+    if options.shards is not None and (options.format != "native" or options.out is None):
+        raise ConfigError("--shards: expected the native format and a folder or an address, --out OUT")
+    if options.shards is not None and not 1 <= options.shards <= options.size:
+        raise ConfigError(
+            f"--shards: expected a number from 1 to the number of samples, {options.size:,}, got {options.shards:,}"
+        )
+    if options.shards is None and (options.part != (1, 1) or isinstance(options.out, str)):
+        raise ConfigError("--part and addresses are of samples in shards: name their number with --shards")
+
+
+def _write(arguments: Arguments, source: SplitSource, total: int) -> object:
     options, done = arguments.options, 0
     with shown(quiet=options.quiet or arguments.json) as progress:
         progress.begin("data", "making samples")
@@ -92,10 +108,14 @@ def _write(arguments: Arguments, source: SplitSource, total: int) -> None:
             done += count
             progress.advance(done, total)
 
+        if options.shards is not None:
+            size = -(-total // options.shards)
+            return store_shards(source, options.out, shard=size, part=options.part, threads=options.jobs, progress=tell)
         further = {"seed": options.seed} if options.format == _SENTENCES else {}
         further |= {"threads": options.jobs} if options.format == "native" else {}
         samples = source.dataset if options.format == _SENTENCES else source
         _WRITERS[options.format](samples, options.out, progress=tell, **further)
+        return options.out
 
 
 def _tell(arguments: Arguments, record: dict[str, object]) -> None:
@@ -108,7 +128,10 @@ def _tell(arguments: Arguments, record: dict[str, object]) -> None:
         compiled = f"; and {record['compiling_seconds']} s of compilation, once" if "compiling_seconds" in record else ""
         what = f"{total:,} {record['split']} samples of {record['world']} (seed {record['seed']})"
         how = "stored before" if record["stored_before"] else f"{record['seconds']} s, {rate:,.0f} samples/s{compiled}"
-        say(f"{what} in {record['out']}: {how}")
+        if record.get("whole", True):
+            say(f"{what} in {record['out']}: {how}")
+        else:
+            say(f"Part {arguments.options.part[0]} of {arguments.options.part[1]} is in {record['out']}; others are missing")
     if "contact_sheet" in record:
         say(f"Contact sheet: {record['contact_sheet']}")
 

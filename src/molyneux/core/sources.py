@@ -69,8 +69,35 @@ class DerivedSource:
         """Everything the samples depend on; None where the source cannot say."""
         return origin_of(self.source, **self._changes)
 
+    @property
+    def block_size(self) -> int | None:
+        """How many samples lie together in what it is made of, such as those of a shard; None where their order is all one."""
+        found: int | None = getattr(self.source, "block_size", None)
+        return found
+
     def __len__(self) -> int:
         return len(self.source)
+
+
+class Span(DerivedSource):
+    """The samples of a source from one position to before another; memory does not grow with their number.
+
+    Raises:
+        DataError: no such samples.
+    """
+
+    def __init__(self, source: Source, start: int, stop: int) -> None:
+        if not 0 <= start < stop <= len(source):
+            raise DataError(f"expected positions from 0 to {len(source)} with a sample between them, got {start} to {stop}")
+        self.start, self.stop = start, stop
+        super().__init__(source, span=[start, stop])
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def batch(self, indices: np.ndarray) -> Batch:
+        """The samples at these positions of the span."""
+        return self.source.batch(self.start + check_positions(indices, len(self)))
 
 
 class Subset(DerivedSource):
@@ -83,6 +110,10 @@ class Subset(DerivedSource):
     def __init__(self, source: Source, indices: np.ndarray) -> None:
         self.indices = check_positions(indices, len(source))
         super().__init__(source, subset=hashlib.sha256(self.indices.astype("<i8").tobytes()).hexdigest())
+
+    @property
+    def block_size(self) -> None:
+        """None: positions may be any."""
 
     def __len__(self) -> int:
         return len(self.indices)

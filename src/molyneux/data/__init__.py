@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         guessed_data,
     )
     from molyneux.data.sentence_files import export_sentences, load_sentences
+    from molyneux.data.shards import ShardedSource, open_stored, store_shards
     from molyneux.data.sources import ArraySource, Lacking, Views, load
     from molyneux.data.stored import StoredSource, store_samples
     from molyneux.data.word_alignment import WordAlign
@@ -172,6 +173,7 @@ __all__ = [
     "Separation",
     "ShapeClasses",
     "ShapeWorld",
+    "ShardedSource",
     "SimulatedPush",
     "Split",
     "SplitDataset",
@@ -211,11 +213,13 @@ __all__ = [
     "load",
     "load_sentences",
     "mrs_of",
+    "open_stored",
     "paraphrase",
     "parse",
     "realise_with_ace",
     "say",
     "store_samples",
+    "store_shards",
     "tree_of_dmrs",
     "write_twin",
 ]

@@ -199,6 +199,9 @@ class StoredSource:
         CorruptFileError: names the file that was truncated or altered since it was written.
     """
 
+    checks_values = True
+    """Values are compared with their bounds whenever a batch is read."""
+
     def __init__(self, folder: Path, *, verify: bool = True) -> None:
         self.folder = Path(folder)
         if not store.is_file(self.folder / "stage.json"):

@@ -32,6 +32,37 @@ def test_every_sample_once_an_epoch_in_another_order():
     assert [positions.number for positions in order(1, first=9)] == list(range(9, 18))
 
 
+@pytest.mark.parametrize("together", [1, 4])
+def test_samples_in_blocks_are_read_from_few_blocks_at_a_time(together):
+    found = order(3, size=1_003, block=20, together=together, first=7)
+    assert [positions.number for positions in found] == list(range(7, 107))
+    rows = np.concatenate([positions.indices for positions in found])
+    assert len(set(rows.tolist())) == 1_000
+    assert max(len(np.unique(positions.indices // 20)) for positions in found) <= 10
+    assert all(len(np.unique(rows[start : start + 320] // 20)) <= 2 * 16 + 2 for start in range(0, 600, 320))
+    rest = found[30:]
+    assert [positions.number for positions in rest] == list(range(37, 107))
+    assert np.array_equal(rest[0].indices, rows[300:310])
+    other = np.concatenate([positions.indices for positions in order(4, size=1_003, block=20, together=together)])
+    assert not np.array_equal(other, rows)
+
+
+@pytest.mark.parametrize("memory", ["load", "stream"])
+def test_the_order_of_blocks_does_not_depend_on_memory(source, memory):
+    source.block_size = 8
+    reader, _ = readers(source, None, Training(memory=memory), device="cpu")
+    assert reader.block_size == 8
+
+
+def test_values_that_a_source_checks_are_not_checked_again(source, monkeypatch):
+    checked = []
+    monkeypatch.setattr(Batch, "check_values", lambda batch, *_: checked.append(len(batch)) or batch)
+    list(BatchReader(source).read(evaluation_order(96, 40)))
+    source.checks_values = True
+    list(BatchReader(source).read(evaluation_order(96, 40)))
+    assert checked == [40, 40, 16]
+
+
 def test_contrast_sets_stay_together():
     sets = np.concatenate([positions.indices for positions in order(0, size=98, batch_size=14, together=4)])
     assert sorted(sets) == list(range(98))

@@ -96,6 +96,23 @@ def test_resumed_training_equals_an_uninterrupted_one(make_model, source, valida
     assert losses(History.read_csv(tmp_path / "broken" / "history.csv")) == losses(expected)
 
 
+@pytest.mark.parametrize("memory", ["load", "stream"])
+def test_a_training_on_samples_in_blocks_is_resumed(make_model, source, validation, tmp_path, memory):
+    source.block_size = 8
+    whole, broken = make_model(), make_model()
+    fit(whole, source, validation, settings(), tmp_path / "whole", seed=5)
+    dying = DyingSource(source, 9)
+    dying.block_size = 8
+    with pytest.raises(KilledError):
+        fit(make_model(), dying, validation, interruptible(memory="stream"), tmp_path / "broken", seed=5)
+    fit(broken, source, validation, settings(memory=memory), tmp_path / "broken", seed=5)
+    assert_same(weights(whole), weights(broken))
+    plain = make_model()
+    source.block_size = None
+    fit(plain, source, validation, settings(), tmp_path / "plain", seed=5)
+    assert not torch.equal(plain.linear.weight, whole.linear.weight)
+
+
 @pytest.mark.kernels
 @pytest.mark.parametrize("keep", ["best", "last"])
 def test_resumed_without_validation(make_model, source, tmp_path, keep):

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from molyneux.core import Batch, DataError, Source, Spec, seeds
+from molyneux.core.shuffled import BlockOrder
 from molyneux.learn.training.settings import Training
 
 LOADED_BYTES = 2**29
@@ -50,13 +51,24 @@ class NumberedBatch:
         return len(self.batch)
 
 
-def training_order(size: int, batch_size: int, *, seed: int, epoch: int, first: int = 0, together: int = 1) -> list[Positions]:
+_WINDOW = 16
+"""Blocks of samples that lie together, such as shards, that are shuffled with one another."""
+
+
+def training_order(
+    size: int, batch_size: int, *, seed: int, epoch: int, first: int = 0, together: int = 1, block: int | None = None
+) -> Sequence[Positions]:
     """The batches of one epoch: every sample once, in an order drawn for the epoch.
 
     The incomplete batch at the end is left out, so that every step averages over as many samples. Epochs count from 0 over all
     stages; the first batch belongs to step `first`. So many samples in a row stay `together` (`Spec.row_size`): a world draws a
-    contrast set once, and a model encodes its views once. An incomplete set comes last.
+    contrast set once, and a model encodes its views once. An incomplete set comes last. Where samples lie in blocks, such as
+    shards (`block_size` of their source), those of 16 blocks at a time are shuffled, and no order is held in memory
+    (`core.shuffled.BlockOrder`).
     """
+    if block is not None:
+        order = BlockOrder(size, block, _WINDOW, seeds.key(seed, "learn", "order", epoch), together)
+        return _Computed(order, batch_size, range(first, first + size // batch_size), first)
     sets = seeds.generator(seed, "learn", "order", epoch).permutation(size // together)
     whole = (sets[:, None] * together + np.arange(together)).ravel()
     order = np.concatenate([whole, np.arange(len(whole), size)])
@@ -64,10 +76,43 @@ def training_order(size: int, batch_size: int, *, seed: int, epoch: int, first: 
     return [Positions(first + i, rows) for i, rows in enumerate(order[: count * batch_size].reshape(count, batch_size))]
 
 
-def evaluation_order(size: int, batch_size: int) -> list[Positions]:
+@dataclass(frozen=True)
+class _Computed(Sequence[Positions]):
+    """Batches of an order, each computed when it is asked for.
+
+    Args:
+        order: of the samples.
+        batch_size: samples of a batch.
+        numbers: of the batches.
+        first: the number of the batch with which the order begins.
+    """
+
+    order: BlockOrder
+    batch_size: int
+    numbers: range
+    first: int
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> Positions: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> _Computed: ...
+
+    def __getitem__(self, place: int | slice) -> Positions | _Computed:
+        if isinstance(place, slice):
+            return _Computed(self.order, self.batch_size, self.numbers[place], self.first)
+        number = self.numbers[place]
+        start = (number - self.first) * self.batch_size
+        return Positions(number, self.order.positions(start, start + self.batch_size))
+
+
+def evaluation_order(size: int, batch_size: int) -> Iterator[Positions]:
     """Every sample of a source once, in its own order; the last batch may be smaller."""
     starts = enumerate(range(0, size, batch_size))
-    return [Positions(number, np.arange(start, min(start + batch_size, size))) for number, start in starts]
+    return (Positions(number, np.arange(start, min(start + batch_size, size))) for number, start in starts)
 
 
 class BatchReader:
@@ -87,6 +132,12 @@ class BatchReader:
     def __len__(self) -> int:
         return len(self.source)
 
+    @property
+    def block_size(self) -> int | None:
+        """How many samples lie together, such as those of a shard; None where any order is as good."""
+        found: int | None = getattr(self.source, "block_size", None)
+        return found
+
     def read(self, order: Iterable[Positions]) -> Generator[NumberedBatch, None, None]:
         """The batches in this order.
 
@@ -101,7 +152,7 @@ class BatchReader:
 
     def _fetch(self, positions: Positions) -> NumberedBatch:
         batch = self.source.batch(positions.indices)
-        if not isinstance(self.source, LoadedSource):
+        if not isinstance(self.source, LoadedSource) and not getattr(self.source, "checks_values", False):
             batch.check_values(self.source.spec, positions.indices)
         if self.needs_views:
             require_views(batch, self.source.spec, positions.indices)
@@ -124,8 +175,8 @@ def require_views(batch: Batch, spec: Spec, numbers: np.ndarray) -> None:
 class LoadedSource:
     """The samples of another source in memory, checked, as arrays by the names of `Batch.tensors`; its batches are the same."""
 
-    def __init__(self, spec: Spec, arrays: dict[str, np.ndarray]) -> None:
-        self.spec, self._arrays = spec, arrays
+    def __init__(self, spec: Spec, arrays: dict[str, np.ndarray], *, block_size: int | None = None) -> None:
+        self.spec, self.block_size, self._arrays = spec, block_size, arrays
 
     def __len__(self) -> int:
         return len(next(iter(self._arrays.values())))
@@ -169,7 +220,7 @@ def load(source: Source) -> LoadedSource | None:
             return None
         for name, tensor in tensors.items():
             arrays[name][rows[0] : rows[-1] + 1] = tensor.numpy()
-    return LoadedSource(spec, arrays)
+    return LoadedSource(spec, arrays, block_size=getattr(source, "block_size", None))
 
 
 def _ahead(fetch: Callable[[Positions], NumberedBatch], order: Iterable[Positions], count: int) -> Iterator[NumberedBatch]:

@@ -244,9 +244,9 @@ class _Fitting:
         first = epoch * (len(self._reader) // size)
         if state.step == first and isinstance(self.model, EpochStart):  # not in the midst of an epoch
             begin_epoch(self.model, steps, self._reader, self._validation, number=epoch, first=first)
-        together, epochs = self._reader.source.spec.row_size, state.history.epochs
-        order = training_order(len(self._reader), size, seed=self.seed, epoch=epochs, first=first, together=together)
-        rest = [positions for positions in order if state.step <= positions.number < steps.steps]
+        together, epochs, block = self._reader.source.spec.row_size, state.history.epochs, self._reader.block_size
+        order = training_order(len(self._reader), size, seed=self.seed, epoch=epochs, first=first, together=together, block=block)
+        rest = order[state.step - first : max(steps.steps - first, 0)]
         resumed = time.perf_counter()
         with contextlib.closing(self._reader.read(rest)) as batches:
             for batch in batches:

@@ -7,6 +7,7 @@ from typing import Any
 
 from molyneux.core import ConfigError, Dataset, StoreError, store
 from molyneux.core.config import arguments
+from molyneux.data import ShardedSource, open_stored
 from molyneux.data.dataset import SPLITS
 from molyneux.run.run.experiment import Experiment
 from molyneux.run.run.readers import judge_digests
@@ -63,5 +64,7 @@ def changed(dataset: Dataset) -> list[str] | None:
 
 def _content(folder: Path) -> str:
     """What identifies stored samples: the origin they were stored with, or the checksums of their files."""
+    if isinstance(stored := open_stored(folder, verify=False), ShardedSource):
+        return store.fingerprint(stored.origin)
     record = store.read_stage(folder)
     return store.fingerprint(record["settings"].get("origin") or {"files": record["files"]})

@@ -22,13 +22,16 @@ from molyneux.core import (
     store,
 )
 from molyneux.core.config import Factory
-from molyneux.data import Apart, Lacking, Missing, Split, StoredSource, Subset, Views, World
+from molyneux.core.sources import Span
+from molyneux.data import Apart, Lacking, Missing, ShardedSource, Split, Subset, Views, World, open_stored
 from molyneux.data.dataset import SPLITS
 from molyneux.data.imperfections import Corrupted
 from molyneux.run.run.sections import ConditionSettings, DataSettings
 
 _CHUNK = 2_000
 _DIGESTS = "train_views.{}.npy"
+_MOST_DIGESTS = 20_000_000
+"""Training samples of which digests are kept; of more, the share of measured views that occur in training is not told."""
 
 
 class Samples:
@@ -46,10 +49,13 @@ class Samples:
         size = self.asked(split)
         if self.settings.stored is None:
             return self._drawn(split, size)
-        stored = StoredSource(self.settings.stored / split, verify=False)
+        folder = self.settings.stored / split
+        stored = open_stored(folder, verify=False)
         if size is not None and len(stored) < size:
-            raise ConfigError(f"data.{split}: expected at most the {len(stored)} samples stored in {stored.folder}, got {size}")
-        return stored if size is None or len(stored) == size else Subset(stored, np.arange(size))
+            raise ConfigError(f"data.{split}: expected at most the {len(stored)} samples stored in {folder}, got {size}")
+        if size is None or len(stored) == size:
+            return stored
+        return Span(stored, 0, size) if isinstance(stored, ShardedSource) else Subset(stored, np.arange(size))
 
     def _drawn(self, split: Split, size: int | None) -> Source:
         """The first samples of a split of the data set."""
@@ -75,7 +81,7 @@ class Samples:
             StoreError, CorruptFileError: as `whole`. ConfigError: all samples of the split are trained on.
         """
         trained, wanted, source = self.size("train"), self.asked("test"), self.whole("train")
-        stored = None if self.settings.stored is None else StoredSource(self.settings.stored / "train", verify=False)
+        stored = None if self.settings.stored is None else open_stored(self.settings.stored / "train", verify=False)
         dataset = None if stored is not None else self.settings.dataset
         available = len(stored) if stored is not None else dataset.splits["train"] if dataset is not None else len(source)
         row = source.spec.row_size
@@ -86,7 +92,8 @@ class Samples:
                 f"split: expected samples of the split train beyond the {trained:,} that are trained on, got none: lower "
                 "data.train, or leave this condition out"
             )
-        return Subset(stored or self._drawn("train", end), np.arange(start, end))
+        found = stored or self._drawn("train", end)
+        return Span(found, start, end) if isinstance(stored, ShardedSource) else Subset(found, np.arange(start, end))
 
     def of_world(self, world: Factory[World], split: Split) -> Source:
         """Samples of another world to measure on, as many as of the split, with the modalities in use.
@@ -287,7 +294,12 @@ def digest(source: Source, *, samples: int = 1_000) -> str:
 
 
 def save_view_digests(train: Source, folder: Path) -> None:
-    """Store what `train_overlap` needs: per modality a file of the digests of all different training views, sorted uint64."""
+    """Store what `train_overlap` needs: per modality a file of the digests of all different training views, sorted uint64.
+
+    Nothing is stored of more than 20 million samples, whose digests would not fit in memory.
+    """
+    if len(train) > _MOST_DIGESTS:
+        return
     found: dict[str, list[np.ndarray]] = {name: [] for name in train.spec.names}
     for digests in _view_digests(train, len(train)):
         for name, chunk in digests.items():

@@ -126,7 +126,7 @@ class Run:
     def whole(self, split: Split) -> Source:
         """The samples of a split with all their modalities, the kept ones where they are kept; stored files are checked."""
         kept, stored = self.folder.samples.folder / split, self.experiment.data.stored
-        if stored is not None:
+        if stored is not None and store.is_file(stored / split / "stage.json"):
             store.verify(stored / split, remedy=f"restore it from a copy, or store the samples of {stored} anew")
         if not kept.is_dir():
             return self.experiment.samples.whole(split)

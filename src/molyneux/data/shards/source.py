@@ -1,0 +1,138 @@
+"""Samples that lie in shards, read as one source."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from molyneux.core import Batch, CorruptFileError, store
+from molyneux.core.sources import check_positions
+from molyneux.data.formats.mapped_files import let_go
+from molyneux.data.layout import possible_columns, to_batch
+from molyneux.data.shards.manifest import ENDING, MANIFEST, Manifest, Shard, shard_arrays
+from molyneux.data.shards.places import NearFolder, place_at
+from molyneux.data.stored import StoredSource
+
+_OPEN = 64
+"""Shards that are open at once."""
+
+
+class ShardedSource:
+    """Samples in shards, memory-mapped: opening reads the manifest alone, and memory does not grow with their number.
+
+    Shards at an address are fetched into a cache when they are needed. The order of a training reads those of few shards at a
+    time (`core.shuffled.BlockOrder`). Any number of threads and processes may read.
+
+    Args:
+        address: the folder or address that `store_shards` wrote to.
+        verify: whether to compare each shard with its checksum when it is first opened.
+        cache: where shards of an address are kept; a temporary folder by default.
+        cached: how many of them.
+
+    Attributes:
+        spec: what a batch looks like.
+        origin: everything the samples depend on.
+        block_size: samples that lie together, those of a shard.
+
+    Raises:
+        StoreError: no samples are there, or not all shards. CorruptFileError: the manifest was altered.
+    """
+
+    checks_values = True
+    """Values are compared with their bounds whenever a batch is read."""
+
+    def __init__(self, address: Path | str, *, verify: bool = True, cache: Path | None = None, cached: int = 32) -> None:
+        self._place = place_at(address, cache=cache, cached=cached)
+        self.address, self.verify = self._place.name, verify
+        self._again: Mapping[str, Any] = {"verify": verify, "cache": cache, "cached": cached}
+        self.manifest = Manifest.read(self._place)
+        self.spec = self.manifest.spec
+        self.origin = self.manifest.origin or {"shards": [shard.checksum for shard in self.manifest.shards]}
+        self.block_size = self.manifest.shard
+        self._columns = {column.name: column for column in possible_columns(self.spec)}
+        self._opened = OrderedDict[int, dict[str, np.ndarray]]()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return self.manifest.size
+
+    def batch(self, indices: np.ndarray) -> Batch:
+        """The samples at these positions.
+
+        Raises:
+            DataError: a position outside the source, or a value that is NaN, infinite or out of bounds.
+            CorruptFileError: names the shard that was truncated, altered or removed. StoreError: one cannot be fetched.
+        """
+        rows = check_positions(indices, len(self))
+        numbers = rows // self.block_size
+        whole: dict[str, np.ndarray] = {}
+        for number in np.unique(numbers).tolist():
+            arrays, here = self._arrays(number), np.flatnonzero(numbers == number)
+            inside = rows[here] - number * self.block_size
+            for name, array in arrays.items():
+                taken = array.take(inside, axis=0)
+                if len(here) == len(rows):
+                    whole[name] = taken
+                else:
+                    whole.setdefault(name, np.empty((len(rows), *taken.shape[1:]), taken.dtype))[here] = taken
+                let_go(array)
+        if not len(rows):
+            whole = {name: array[:0].copy() for name, array in self._arrays(0).items()}
+        return to_batch(whole, self.spec).check_values(self.spec, rows)
+
+    def __reduce__(self) -> tuple[Callable[[], ShardedSource], tuple[()]]:
+        """Travel to other processes as an address, not as the content of the shards."""
+        return partial(ShardedSource, self.address, **self._again), ()
+
+    def _arrays(self, number: int) -> dict[str, np.ndarray]:
+        with self._lock:
+            if number in self._opened:
+                self._opened.move_to_end(number)
+                return self._opened[number]
+            shard = self.manifest.shards[number]
+            path = self._place.local(shard.file, partial(self._check, shard))
+            arrays = shard_arrays(path, self._columns, shard.end - shard.first)
+            if self._opened and (first := next(iter(self._opened.values()))).keys() != arrays.keys():
+                raise CorruptFileError(
+                    f"{self.address}/{shard.file}: expected the arrays {', '.join(first)}, got {', '.join(arrays)}: "
+                    "store the samples anew"
+                )
+            self._opened[number] = arrays
+            while len(self._opened) > _OPEN:
+                self._opened.popitem(last=False)
+            return arrays
+
+    def _check(self, shard: Shard, path: Path) -> None:
+        """CorruptFileError unless the file is the one that was written."""
+        try:
+            size = path.stat().st_size
+        except FileNotFoundError:
+            size = None
+        if size != shard.bytes or (self.verify and store.checksum(path) != shard.checksum):
+            fault = "is missing" if size is None else "was truncated or altered since it was written"
+            raise CorruptFileError(
+                f"{self.address}/{shard.file} {fault}: restore it from a copy, or delete it and store the samples again"
+            )
+
+
+def open_stored(folder: Path | str, *, verify: bool = True) -> StoredSource | ShardedSource:
+    """Stored samples of either kind: in one folder (`store_samples`), or in shards (`store_shards`).
+
+    Args:
+        folder: or an address with `://`, of samples in shards.
+        verify: whether the files of a folder are compared with their checksums first; shards are when they are first opened.
+
+    Raises:
+        StoreError: no samples are there. CorruptFileError: they were altered.
+    """
+    if isinstance(folder, Path) or "://" not in folder:
+        place = NearFolder(Path(folder))
+        if not any(name == MANIFEST or name.endswith(ENDING) for name in place.names()):
+            return StoredSource(place.folder, verify=verify)
+    return ShardedSource(folder)

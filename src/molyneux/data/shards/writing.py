@@ -1,0 +1,194 @@
+"""Samples are written in shards, by any number of processes and machines, and a stopped one goes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from molyneux.core import ConfigError, ConflictError, Source, StoreError, store
+from molyneux.core.sources import Span, origin_of
+from molyneux.data.layout import ArrayColumn, columns_of, read_arrays
+from molyneux.data.shards.manifest import (
+    ENDING,
+    MANIFEST,
+    Manifest,
+    Shard,
+    require_same,
+    shard_content,
+    span_name,
+    spans,
+)
+from molyneux.data.shards.places import Place, place_at
+from molyneux.data.shards.source import ShardedSource
+from molyneux.data.sources import require_positive
+
+_HEAD = 4096
+"""Bytes that the head of a shard has at most, for an estimate."""
+
+
+def store_shards(
+    source: Source,
+    address: Path | str,
+    *,
+    shard: int,
+    part: tuple[int, int] = (1, 1),
+    chunk: int = 4096,
+    threads: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> ShardedSource | Span | None:
+    """Write the samples of a source in shards, or one part of them, and open them when all are there.
+
+    Shard `j` belongs to part `1 + j mod n` of n: a part needs no others, so n machines make a data set by n commands that differ
+    in this number alone. Whoever writes the last shard writes the manifest. A shard that is there is not made again, so a
+    stopped command goes on where it was; a folder of fewer samples of the same origin is added to. The bytes depend on the
+    source and `shard` alone.
+
+    Args:
+        source: what to store; with an `origin`, since shards of several processes have to be of the same samples.
+        address: a folder, or an address of `fsspec` such as `s3://bucket/name`.
+        shard: samples of a shard; each is held in memory while it is written.
+        part: which part of how many, counted from 1.
+        chunk: samples made at once by a thread.
+        threads: how many make samples.
+        progress: called with the number of samples written, or found, since the last call.
+
+    Returns:
+        The samples, the first ones where the folder holds more; None while shards of other parts are missing.
+
+    Raises:
+        ConfigError: a number below 1, or a part beyond their number; the source does not say what made its samples.
+        ConflictError: the folder holds something else.
+        DataError: a value is NaN, infinite or out of bounds.
+        StoreError: no space, no permission; shards that are written stay.
+    """
+    require_positive(shard=shard, chunk=chunk, threads=threads)
+    number, parts = part
+    if not 1 <= number <= parts:
+        raise ConfigError(f"expected a part from 1 to the number of parts, such as 2/8, got {number}/{parts}")
+    origin, place = origin_of(source), place_at(address)
+    if origin is None:
+        raise ConfigError(
+            "expected samples that say what made them, such as those of a world, got others: store them with store_samples"
+        )
+    folder = _Folder(place, origin, shard)
+    if (whole := folder.opened(len(source))) is not None:
+        if progress is not None:
+            progress(len(source))
+        return whole
+    known, wanted = folder.known(), spans(len(source), shard)
+    mine = [span for index, span in enumerate(wanted) if index % parts == number - 1 and span not in known]
+    if progress is not None and (found := sum(end - first for first, end in wanted if (first, end) in known)):
+        progress(found)
+    columns = columns_of(source)
+    place.require_space(sum((end - first) * sum(column.bytes for column in columns) + _HEAD for first, end in mine))
+    with ThreadPoolExecutor(threads) as pool:
+        for first, end in mine:
+            content = shard_content(_arrays(source, columns, (first, end), chunk, pool))
+            folder.add(Shard(first, end, len(content), store.content_checksum(content)), content)
+            if progress is not None:
+                progress(end - first)
+    folder.finish(source)
+    return folder.opened(len(source))
+
+
+class _Folder:
+    """A folder of shards while it is written, perhaps by several processes.
+
+    Args:
+        place: where it is.
+        origin: of the samples.
+        shard: samples of a shard.
+    """
+
+    def __init__(self, place: Place, origin: Mapping[str, Any], shard: int) -> None:
+        self.place, self.origin, self.shard = place, dict(origin), shard
+
+    def opened(self, size: int) -> ShardedSource | Span | None:
+        """The first so many samples; None where they are not all there. ConflictError where the folder holds something else."""
+        manifest = self._manifest()
+        if manifest is None or manifest.size < size:
+            return None
+        whole = ShardedSource(self.place.name)
+        return whole if manifest.size == size else Span(whole, 0, size)
+
+    def known(self) -> dict[tuple[int, int], Shard]:
+        """The shards that are there, by first and end; ConflictError where the folder holds something else."""
+        manifest = self._manifest()
+        found = {(shard.first, shard.end): shard for shard in (() if manifest is None else manifest.shards)}
+        for name in self.place.names():
+            if name == MANIFEST or name.endswith(ENDING):
+                continue
+            try:
+                content = self.place.read(name)
+            except StoreError:
+                if self.place.size(name) is None:  # another process wrote the manifest meanwhile, and removed it
+                    return self.known()
+                raise
+            shard = self._begun(name, content)
+            if self.place.size(shard.file) == shard.bytes:
+                found[shard.first, shard.end] = shard
+        return found
+
+    def add(self, shard: Shard, content: bytes) -> None:
+        """Write a shard, and then that it is there."""
+        self.place.write(shard.file, content)
+        record = {"origin": self.origin, "size": self.shard, "shard": [shard.first, shard.end, shard.bytes, shard.checksum]}
+        self.place.write(f"{span_name(shard.first, shard.end)}.json", json.dumps(record, sort_keys=True).encode())
+
+    def finish(self, source: Source) -> None:
+        """Write the manifest, if all shards are there, and remove what only an unfinished folder needs."""
+        known, wanted = self.known(), spans(len(source), self.shard)
+        if any(span not in known for span in wanted) or self.opened(len(source)) is not None:
+            return
+        Manifest(source.spec, self.origin, self.shard, tuple(known[span] for span in wanted)).write(self.place)
+        kept = {MANIFEST, *(known[span].file for span in wanted)}
+        for name in self.place.names():
+            if name not in kept:
+                self.place.remove(name)
+
+    def _manifest(self) -> Manifest | None:
+        if self.place.size(MANIFEST) is None:
+            return None
+        manifest = Manifest.read(self.place)
+        self._require_same(manifest.origin, manifest.shard)
+        return manifest
+
+    def _begun(self, name: str, content: bytes) -> Shard:
+        """The shard of which a file says that it is there."""
+        try:
+            record = json.loads(content.decode())
+            shard, origin, size = Shard(*record["shard"]), dict(record["origin"]), int(record["size"])
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            raise ConflictError(
+                f"{self.place.name} holds {name}, which is no part of samples in shards: choose another folder with --out"
+            ) from error
+        self._require_same(origin, size)
+        return shard
+
+    def _require_same(self, origin: Mapping[str, Any] | None, shard: int) -> None:
+        require_same(origin, self.origin, self.place)
+        if shard != self.shard:
+            raise ConflictError(
+                f"{self.place.name} holds shards of {shard:,} samples, not of {self.shard:,}: choose another folder with --out"
+            )
+
+
+def _arrays(
+    source: Source, columns: tuple[ArrayColumn, ...], span: tuple[int, int], chunk: int, pool: ThreadPoolExecutor
+) -> dict[str, np.ndarray]:
+    """The samples of a shard as arrays, made in chunks by the threads of a pool."""
+    first, end = span
+    arrays = {column.name: np.empty((end - first, *column.shape), column.dtype) for column in columns}
+
+    def make(start: int) -> None:
+        for name, rows in read_arrays(source, tuple(arrays), np.arange(start, min(start + chunk, end))).items():
+            arrays[name][start - first : start - first + len(rows)] = rows
+
+    for _ in pool.map(make, range(first, end, chunk)):
+        pass
+    return arrays
