@@ -28,6 +28,7 @@ from pretrained import pretrained_table
 from read import read_table
 from readers import accepted, beyond, close, of_benchmark, right
 from robust import differences, over_data_sets, robustness_table
+from scale import scale_table
 from shapeworld_kinds import table as kinds_table
 from shown import LEADING, SHOWN
 from unbound import beside_control, control_table
@@ -300,6 +301,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "relative": relative,
     "robust": robust,
     "said": said,
+    "scale": lambda _: scale_table(ROOT / "benchmarks" / "results"),
     "situations": situations,
     "study": study,
     "tested": tested,

@@ -37,6 +37,7 @@ CONTRASTS = {
     "modalities": "decoder calls a modality",
     "predictors": "times plain",
     "products": "step / products",
+    "scale": "times as fast as an order in memory",
     "sentences": "times plain",
     "sweep": "times as fast as one",
     "texts": "plain, ms",

@@ -20,6 +20,9 @@ _SEEN = 300
 _EXTRAS = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "az": "adlfs", "hdfs": "pyarrow"}
 """The packages that some addresses need."""
 
+_OBJECTS = ("s3", "s3a", "gs", "gcs", "abfs", "az")
+"""Stores without folders, where making one would make a bucket."""
+
 
 class Place(Protocol):
     """A folder of files by their names, without folders in it."""
@@ -150,6 +153,7 @@ class FarFolder:
         except ValueError as error:
             raise ConfigError(f"{address}: expected a path, or an address such as s3://bucket/name: {error}") from error
         self._system: Any = found[0]
+        self._objects = protocol in _OBJECTS
         self._folder = str(found[1]).rstrip("/")
         self._cached, self._kept = cached, OrderedDict[str, Path]()
         self._lock = threading.Lock()
@@ -167,6 +171,7 @@ class FarFolder:
     def size(self, name: str) -> int | None:
         """See `Place`."""
         with _telling(f"{self.name}/{name}", "read"):
+            self._system.invalidate_cache(self._folder)  # others may have written it meanwhile
             try:
                 return int(self._system.info(self._at(name))["size"])
             except FileNotFoundError:
@@ -180,7 +185,8 @@ class FarFolder:
     def write(self, name: str, content: bytes) -> None:
         """See `Place`; an object store shows a file only when all of it has arrived."""
         with _telling(f"{self.name}/{name}", "write"):
-            self._system.makedirs(self._folder, exist_ok=True)
+            if not self._objects:
+                self._system.makedirs(self._folder, exist_ok=True)
             self._system.pipe_file(self._at(name), content)
 
     def remove(self, name: str) -> None:
