@@ -45,12 +45,74 @@ def test_processes_that_compile_at_once_keep_what_is_theirs(tmp_path: Path) -> N
     assert len(sorted(folder.rglob("*.nbc"))) == 2
 
 
+def test_of_two_processes_that_need_the_same_code_one_compiles_it(tmp_path: Path) -> None:
+    path, folder = tmp_path / "doubling.py", tmp_path / "cache"
+    path.write_text(MODULE, encoding="utf-8")
+    both = [started(path, "int", folder) for _ in range(2)]
+    assert sorted(each.communicate()[0] for each in both) == ["False\n", "True\n"]
+
+
+KINDS = "from typing import NamedTuple\nclass Pair(NamedTuple):\n    first: float\n    second: float\n"
+PARTS = """
+from molyneux.core.tooling.compiled import compiled
+FACTOR = 2.0
+
+@compiled
+def part(x):
+    return x * 10
+"""
+WHOLE = """
+from kinds import {kind} as Kind
+from molyneux.core.tooling.compiled import compilation_time
+from kernels import whole
+
+with compilation_time() as spent:
+    print(whole(Kind(1.0, 2.0)), spent.seconds > 0)
+"""
+KERNELS = """
+from parts import FACTOR, part
+from molyneux.core.tooling.compiled import compiled
+
+@compiled
+def whole(pair):
+    return part(pair[0]) + pair[1] * FACTOR
+"""
+
+
+def test_what_is_compiled_is_renewed_with_all_that_it_is_compiled_from(tmp_path: Path) -> None:
+    """The file of the function, those that it calls, constants of other files, and the classes of its arguments."""
+    folder = tmp_path / "cache"
+    files = {"kinds.py": KINDS, "parts.py": PARTS, "kernels.py": KERNELS, "whole.py": WHOLE.format(kind="Pair")}
+
+    def run(**changed: str) -> str:
+        files.update({f"{name}.py": text for name, text in changed.items()})
+        for name, text in files.items():
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        variables = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(
+            [sys.executable, str(tmp_path / "whole.py")], capture_output=True, text=True, env=variables, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    assert run() == "14.0 True"
+    assert run() == "14.0 False"
+    assert run(parts=PARTS.replace("FACTOR = 2.0", "FACTOR = 3.0")) == "16.0 True"
+    assert run(parts=PARTS.replace("x * 10", "x * 20")) == "24.0 True"
+    assert run(parts=PARTS) == "14.0 False"  # as before
+    moved = run(kinds=KINDS.replace("Pair", "Two"), whole=WHOLE.format(kind="Two"))
+    assert moved == "14.0 True"
+    for number in range(2):
+        run(parts=PARTS + f"# {number}")
+    assert len([path for path in folder.glob("kernels.whole/*") if path.is_dir()]) == 4
+
+
 def test_compilations_are_timed(tmp_path: Path) -> None:
     @compiled
     def halved(x: float) -> float:
         return x / 2
 
-    for stored in kernel_folder(halved).glob("*halved*.nb?"):  # of an earlier run of this test
+    for stored in kernel_folder(halved).rglob("*halved*.nb?"):  # of an earlier run of this test
         stored.unlink()
     with compilation_time() as spent:
         halved(3.0)

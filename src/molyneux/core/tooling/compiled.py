@@ -3,70 +3,192 @@
 Where this package is the first to import it, numba takes settings from variables of the environment alone: a file
 `.numba_config.yaml` in the working folder is not read, then or whenever something is compiled.
 
-Compiled code lies beside the source files, or where these cannot be written in the user's cache folder (`NUMBA_CACHE_DIR` names
-another). The logger `molyneux.compiling` says once in a process that something is compiled.
+Compiled code lies in `__pycache__/kernels` beside the source files, or where these cannot be written in the user's cache folder
+(`NUMBA_CACHE_DIR` names another), in a folder for each function and each state of all that it is compiled from. Of processes that
+need the same code at once, one compiles and the others wait for it. The logger `molyneux.compiling` says once in a process that
+something is compiled.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import logging
+import os
+import pickle
+import shutil
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from types import CodeType
 from typing import Any, TypeVar, cast
+
+import numpy as np
 
 from molyneux.core.lazy import settings_apart
 
 with settings_apart("numba") as _new:
     from numba import njit
     from numba.core import config, event
-    from numba.core.caching import FunctionCache, IndexDataCacheFile
+    from numba.core.compiler_lock import global_compiler_lock
 if _new:
     config._config_fname = ""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 LOGGER = "molyneux.compiling"
+KEPT_STATES = 4
+"""States of its sources of which the code of a function is kept; that of earlier ones is removed when something is compiled."""
+_UNREADABLE = (AttributeError, EOFError, ImportError, pickle.UnpicklingError)
 
 
 def compiled(function: F) -> F:
     """Compile at the first call, keep the result on disk, and let other threads run meanwhile.
 
-    The stored result is renewed when the file of `function` changes, not when a compiled function that it calls from
-    another file does: keep a kernel and what it calls in one file.
+    The stored result is renewed when the file of `function` changes, that of a compiled function that it calls, or the value of a
+    constant that it uses.
     """
     kernel = njit(nogil=True, no_cfunc_wrapper=True)(function)
-    kernel._cache = _Cache(function)  # what `cache=True` does, with files that several processes can write
+    kernel.compile = _Once(kernel)
     return cast(F, kernel)
 
 
 def kernel_folder(kernel: Callable[..., Any]) -> Path:
     """Where the code of a compiled function is kept."""
-    return Path(str(cast(Any, kernel).stats.cache_path))
+    return cast(_Once, cast(Any, kernel).compile).folder()
 
 
-class _CacheFiles(IndexDataCacheFile):  # type: ignore[misc]  # numba has no types
-    """One index of a function, and a file for the code of each signature, called by a hash of what the code is for.
+class _Once:
+    """Compiles a function for a signature, or reads what another process compiled; at most one does so at a time."""
 
-    Numba counts the files, so that two processes which compile two signatures at once give them the same name.
-    """
+    def __init__(self, kernel: Any) -> None:
+        self._kernel, self._compile, self._depth = kernel, kernel.compile, 0
+        self._folder: Path | None = None
 
-    def save(self, key: Any, data: Any) -> None:
-        """Write the code, then the index that has it."""
-        name = self._data_name_pattern.replace("{number:d}", hashlib.sha256(repr(key).encode()).hexdigest()[:16])
-        self._save_data(name, data)
-        self._save_index({**self._load_index(), key: name})
+    def __call__(self, signature: Any) -> Any:
+        with global_compiler_lock, self._locked():
+            try:
+                return self._compile(signature)
+            except _UNREADABLE:  # a class that the stored index names has moved since: its code is made anew
+                shutil.rmtree(self.folder(), ignore_errors=True)
+                return self._compile(signature)
+
+    def folder(self) -> Path:
+        """The folder of the code; the first call chooses it, when all that the function uses has been defined."""
+        if self._folder is None:
+            function = self._kernel.py_func
+            place = _place(Path(function.__code__.co_filename)) / f"{function.__module__}.{function.__qualname__}"
+            folder = place / _state(function)
+            new = not folder.exists()
+            with global_compiler_lock:
+                before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+                try:
+                    self._kernel.enable_caching()
+                finally:
+                    config.CACHE_DIR = before
+            if new:
+                _forget(place)
+            self._folder = folder
+        return self._folder
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Inside, no other process compiles the function."""
+        # Each process locks what calls before what is called, so that no two wait for each other.
+        folder = self.folder()
+        if self._depth or (lock := _opened(folder.with_name("lock"))) is None:
+            yield
+            return
+        self._depth += 1
+        try:
+            with suppress(OSError):  # file systems without locks
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            self._depth -= 1
+            with suppress(OSError):
+                fcntl.flock(lock, fcntl.LOCK_UN)  # a fork of this process may have the file, too
+            os.close(lock)
 
 
-class _Cache(FunctionCache):  # type: ignore[misc]
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        files = vars(self)["_cache_file"]
-        self._cache_file = _CacheFiles.__new__(_CacheFiles)
-        self._cache_file.__dict__.update(vars(files))
+def _place(source: Path) -> Path:
+    """The folder for the code of a source file: named by the user, beside the file, or of the user."""
+    if config.CACHE_DIR:
+        return Path(config.CACHE_DIR)
+    beside = source.parent / "__pycache__" / "kernels"
+    with suppress(OSError):
+        beside.mkdir(parents=True, exist_ok=True)
+    if os.access(beside, os.W_OK):
+        return beside
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "molyneux" / "kernels"
+
+
+def _opened(path: Path) -> int | None:
+    """A file to lock, or nothing where none can be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError:
+        return None
+
+
+def _forget(place: Path) -> None:
+    """Remove the code of all but the latest states of the sources."""
+    with suppress(OSError):
+        states = sorted((path for path in place.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
+        for path in states[:-KEPT_STATES]:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+@cache
+def _state(function: Callable[..., Any]) -> str:
+    """A hash of what a function is compiled from: its file, those of compiled functions that it calls, and constants."""
+    reached: dict[Callable[..., Any], None] = {}
+    _reach(function, reached)
+    found = hashlib.sha256()
+    for each in sorted(reached, key=lambda each: (each.__module__, each.__qualname__)):
+        found.update(_digest(each.__code__.co_filename))
+        for name in sorted(_names(each.__code__) & each.__globals__.keys()):
+            found.update(f"{name}={_constant(each.__globals__[name])};".encode())
+    return found.hexdigest()[:16]
+
+
+def _reach(function: Callable[..., Any], reached: dict[Callable[..., Any], None]) -> None:
+    """Add a function and all compiled functions that it calls."""
+    if function not in reached:
+        reached[function] = None
+        for name in _names(function.__code__) & function.__globals__.keys():
+            if hasattr(function.__globals__[name], "py_func"):
+                _reach(function.__globals__[name].py_func, reached)
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = (each for each in code.co_consts if isinstance(each, CodeType))
+    return set(code.co_names).union(*map(_names, inner))
+
+
+def _constant(value: Any) -> str:
+    """What is compiled of a value: itself, or the file that defines it."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}{value.shape}{hashlib.sha256(value.tobytes()).hexdigest()}"
+    if isinstance(value, tuple):
+        return f"({','.join(map(_constant, value))})"
+    if isinstance(value, bool | int | float | complex | str | np.generic):
+        return repr(value)
+    file = getattr(sys.modules.get(value.__module__), "__file__", None) if isinstance(value, type) else None
+    return _digest(file).hex() if file else ""
+
+
+@cache
+def _digest(path: str) -> bytes:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).digest()
+    except OSError:  # a function without a file
+        return path.encode()
 
 
 class CompilationTime(event.Listener):  # type: ignore[misc]

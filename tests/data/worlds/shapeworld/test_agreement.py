@@ -1,6 +1,7 @@
 """`ShapeWorld`: captions agree with pictures in one half of the samples, and nothing but both together tells which."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -141,7 +142,7 @@ def test_bytes_do_not_depend_on_the_hash_seed():
     found = {
         subprocess.run(
             [sys.executable, "-c", code],
-            env={"PYTHONHASHSEED": seed, "PATH": "/usr/bin"},
+            env={**os.environ, "PYTHONHASHSEED": seed},  # the kernels of this suite are compiled already
             capture_output=True,
             text=True,
             check=True,
