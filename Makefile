@@ -6,7 +6,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(PIP) install --no-compile --constraint constraints.txt --editable
 JOBS ?= 2
-PYTEST := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS)
+# Tests marked `slow` run in turns, a third of them at each commit (conftest.py); `make test SLOW=all` runs all of them.
+SLOW ?= turn
+PYTEST := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --slow $(SLOW)
 
 # Idle OpenMP threads must not spin: two spinning processes are several times slower than two passive ones.
 export OMP_WAIT_POLICY := PASSIVE

@@ -3,15 +3,18 @@
 Libraries choose their kernels when they are loaded, from what the processor has and from variables of the environment, which are
 set here, before anything imports them. `MOLYNEUX_KERNELS=own` leaves the choice to the processor: `make unit` runs the tests
 marked `kernels` so, a second time.
+
+Tests marked `slow` are run in turns with `--slow turn`, as `make test` does: a third of them each time, chosen by the commit.
 """
 
+import datetime
 import os
 import platform
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -96,9 +99,64 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collecto
     return found
 
 
-def pytest_report_header() -> str:
-    """Say which kernels the tests run with."""
-    return f"kernels: {os.environ.get('MOLYNEUX_KERNELS', 'least')}"
+TURNS = 3
+"""In so many turns all slow tests are run."""
+
+
+def turn_now(root: Path) -> int:
+    """Which turn it is, 1, 2 or 3: by the hash of the commit, or where there is none by the date."""
+    asked = ["git", "-C", str(root), "rev-parse", "HEAD"]
+    try:
+        commit = subprocess.run(asked, capture_output=True, check=True, text=True).stdout
+        return int(commit, 16) % TURNS + 1
+    except (OSError, subprocess.CalledProcessError, ValueError):
+        return datetime.date.today().toordinal() % TURNS + 1
+
+
+def turns_of(slow: Iterable[str]) -> dict[str, int]:
+    """The turn of each of the names: they are shared out in the order of the alphabet."""
+    return {name: number % TURNS + 1 for number, name in enumerate(sorted(set(slow)))}
+
+
+def slow_name(item: pytest.Item) -> str | None:
+    """What runs in one turn: a test, a file that is marked as a whole, or the tests of a file that share what the mark names."""
+    for node, mark in item.iter_markers_with_node("slow"):
+        shared = mark.kwargs.get("shared")
+        return f"{item.nodeid.partition('::')[0]}::{shared}" if shared else node.nodeid
+    return None
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--slow`: whether tests marked `slow` are run in turns."""
+    turns = [str(number) for number in range(1, TURNS + 1)]
+    told = "run all tests marked slow (default), those of one turn, or those of the turn of this commit"
+    parser.addoption("--slow", choices=["all", *turns, "turn"], default="all", help=told)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the turn once, for all workers: somebody may commit meanwhile."""
+    if config.option.slow == "turn":
+        config.option.slow = str(turn_now(config.rootpath))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out slow tests of other turns."""
+    if config.option.slow == "all":
+        return
+    names = {item: slow_name(item) for item in items}
+    turns = turns_of(name for name in names.values() if name is not None)
+    run = [item for item in items if (name := names[item]) is None or turns[name] == int(config.option.slow)]
+    kept = set(run)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = run
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Say which kernels the tests run with, and which slow tests."""
+    slow = config.option.slow
+    told = "all" if slow == "all" else f"turn {slow} of {TURNS} (SLOW=all or --slow all runs all)"
+    return [f"kernels: {os.environ.get('MOLYNEUX_KERNELS', 'least')}", f"slow tests: {told}"]
 
 
 if __name__ == "__main__":  # `make unit` asks whether the processor has more

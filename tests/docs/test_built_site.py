@@ -52,6 +52,7 @@ def site(tmp_path_factory):
     return place
 
 
+@pytest.mark.slow(shared="site")
 def test_what_people_type_finds_the_right_page_first(site):
     node = shutil.which("node")
     if node is None:
@@ -63,6 +64,7 @@ def test_what_people_type_finds_the_right_page_first(site):
     assert first == QUESTIONS
 
 
+@pytest.mark.slow(shared="site")
 def test_no_page_is_large(site):
     sizes = {str(path.relative_to(site)): path.stat().st_size for path in site.rglob("*.html")}
     assert {name: size for name, size in sizes.items() if size > LARGEST} == {}

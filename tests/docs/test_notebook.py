@@ -25,6 +25,7 @@ def test_the_notebook_is_that_of_the_script(notebook):
     assert notebook["NOTEBOOK"].stat().st_size < 150_000
 
 
+@pytest.mark.slow
 def test_its_cells_run(notebook):
     cells = notebook["as_notebook"](notebook["SCRIPT"].read_text(encoding="utf-8"))["cells"]
     outputs = [output for cell in cells for output in cell.get("outputs", ())]

@@ -42,6 +42,7 @@ def test_there_are_seven() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_blocks_run_in_order(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -70,6 +71,7 @@ def test_blocks_run_in_order(
     assert ran
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 @pytest.mark.skipif("MOLYNEUX_DATA" not in os.environ, reason="needs MOLYNEUX_DATA")
 def test_digits_of_mnist_with_words_get_a_strict_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

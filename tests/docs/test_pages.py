@@ -90,6 +90,7 @@ def published_parts(tmp_path, monkeypatch):
     monkeypatch.setenv("MOLYNEUX_DATA", str(root))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", with_blocks("python"))
 def test_python_blocks_run_one_after_another(page, workplace, published_parts):
     namespace = {"__name__": "page"}
@@ -97,6 +98,7 @@ def test_python_blocks_run_one_after_another(page, workplace, published_parts):
         exec(compile(code, f"{page.name}, block {number + 1}", "exec"), namespace)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", commands())
 def test_commands_run(words, workplace, monkeypatch, capsys):
     if words[0] == "make":
@@ -174,6 +176,7 @@ def public_names(module):
     return getattr(importlib.import_module(module), "__all__", ())
 
 
+@pytest.mark.slow
 def test_tables_are_those_of_the_records(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "docs")
     tables = runpy.run_path(str(ROOT / "docs" / "tables.py"))

@@ -97,6 +97,7 @@ def test_generated_views_are_read_as_the_codes_that_they_were_made_of(missing, m
     torch.testing.assert_close(found, total / 2)
 
 
+@pytest.mark.slow
 def test_training_makes_shared_codes_agree_and_generated_views_read_as_their_codes():
     """Two modalities of two common numbers and two own ones, and samples that were not trained on."""
 

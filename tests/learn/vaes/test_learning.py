@@ -55,6 +55,7 @@ def trained(kind, missing, seed, steps=130):
     return model.eval()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LEARNING, ids=lambda kind: kind.__name__)
 def test_a_word_is_written_from_the_other_sense_and_read_back(kind, for_some_seed):
     for_some_seed(lambda seed: written_and_read(trained(kind, MISSING.get(kind, 0.0), seed), ENOUGH.get(kind, 0.8)))

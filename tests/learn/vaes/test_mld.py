@@ -175,6 +175,7 @@ def test_what_is_learned_alone_has_the_others_at_time_1():
     assert (times == 0).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alone", [0.0, 0.5])
 def test_what_is_absent_is_no_sign_of_what_goes_along_with_it(alone, for_some_seed):
     """The third modality is absent from every sample of one of two kinds; the first two show the kind."""
@@ -347,6 +348,7 @@ def test_files_with_the_earlier_names_of_settings_are_read():
 AFTER = {"steps": 600, "batch_size": 128, "learning_rate": 1e-2, "average": 0.98, "samples": 1024}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.0, 0.1])
 def test_fitted_after_the_training_it_learns_one_modality_given_the_other(rate):
     first = torch.randn(1024, 1, generator=noise())

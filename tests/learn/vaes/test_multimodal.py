@@ -121,6 +121,7 @@ def make_wide(model, linear):
             encoder.bias[len(encoder.bias) - private :] = 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 3])
 def test_the_likelihood_is_exact_within_its_error(multimodal_class, count, linear):
     settings = {"private_dim": 1} if multimodal_class.has_private else {}

@@ -109,6 +109,7 @@ ONE = SceneSettings(counts=(1,))
 ALIKE = SceneSettings(counts=(3,), shapes=("square",), colours=("red",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -62,6 +62,7 @@ def test_a_text_that_is_no_sentence_is_told_as_unknown():
         world.controls()["unbound"].features(type(batch)(batch.views, lengths=batch.lengths))
 
 
+@pytest.mark.slow
 def test_on_balanced_data_it_reaches_what_counts_tell():
     """Boosted trees on perfect counts, 84 % on the test split of MULTISHAPE and 77 on that of SPATIAL."""
     for kind, low, high in (("multishape", 0.80, 0.88), ("spatial", 0.73, 0.81)):
@@ -82,6 +83,7 @@ def test_the_variant_bound_consists_of_what_it_cannot_tell(kind):
         assert (batch.targets["agreement"].view(-1, 2, 2).sum((1, 2)) == 2).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["multishape", "spatial", "quantification", "relational"])
 def test_the_trained_control_is_at_chance_on_the_variant_bound(kind):
     """Trained on balanced data, where it is far above chance, and on bound data: 50 +- 1 in both."""

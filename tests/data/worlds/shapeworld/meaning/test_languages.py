@@ -11,7 +11,7 @@ from molyneux.data.worlds.shapeworld.meaning.trees.programs import programs_of
 from molyneux.data.worlds.shapeworld.meaning.trees.random_trees import random_trees
 from molyneux.data.worlds.shapeworld.meaning.trees.trees import SYMBOLS, Tree
 
-TREES = random_trees(3000, 1, connectives=3)
+TREES = random_trees(1500, 1, connectives=3)
 
 
 @pytest.fixture(params=sorted(LANGUAGES))
@@ -38,7 +38,7 @@ def test_every_tree_is_said_and_read_back_and_has_no_other_meaning(language):
 
 
 def test_every_wording_has_the_meaning_it_was_drawn_for(language):
-    trees = TREES[:1500]
+    trees = TREES[:1000]
     uniforms = np.random.default_rng(3).random(len(trees))
     said = language.realise(trees, uniforms=uniforms)
     different = 0
