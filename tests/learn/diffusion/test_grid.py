@@ -52,6 +52,7 @@ def test_each_sample_is_its_own_and_every_parameter_counts(grids):
             assert all((each.sum(1) > 0).all() for each in (net(codes, late) - found).abs().split(list(sizes.values()), -1))
 
 
+@pytest.mark.slow
 def test_a_figure_is_drawn_where_another_code_says_and_its_place_is_read():
     """A bright cell of a grid of 4 x 4, and its place as two numbers."""
     place = torch.randint(4, (2048, 2), generator=noise())

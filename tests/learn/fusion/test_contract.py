@@ -77,6 +77,7 @@ def test_every_subset_of_modalities_reaches_the_answer(settings, build, spec_of,
             assert len(found.unique(dim=0)) == len(found), names
 
 
+@pytest.mark.slow
 def test_the_modality_that_is_present_decides_alone(settings, spec_of, for_some_seed):
     """Two modalities say the same bit, and every sample lacks one of them: after 60 full-batch steps all samples are right."""
     for_some_seed(lambda seed: present_decides(settings, spec_of, seed))
@@ -170,6 +171,7 @@ def test_half_precision_of_the_nets_gives_full_precision_of_the_loss(settings, b
     assert half.item() == pytest.approx(full.item(), rel=0.1)
 
 
+@pytest.mark.slow
 def test_it_learns_what_two_modalities_say_together(settings, spec_of, for_some_seed):
     """The sum of two signs, which neither modality has alone: 40 full-batch steps learn more of it than each alone tells."""
     for_some_seed(lambda seed: learns_together(settings, spec_of, seed))

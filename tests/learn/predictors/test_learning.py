@@ -90,6 +90,7 @@ def trained(model, source, steps, rate=2e-3):
     return accuracy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INTERACTIVE)
 def test_it_overfits_a_few_samples_that_need_both_modalities(name, for_some_seed):
     def overfits(seed):
@@ -100,6 +101,7 @@ def test_it_overfits_a_few_samples_that_need_both_modalities(name, for_some_seed
     for_some_seed(overfits)
 
 
+@pytest.mark.slow
 def test_what_sees_one_modality_cannot_tell():
     """What a larger sample of scenes shows: neither the picture nor the text alone helps."""
     source = Squares(2000)

@@ -124,6 +124,7 @@ def scenes(size, seed=0):
     return Batch(tensors, targets={"true": torch.from_numpy(truth)})
 
 
+@pytest.mark.slow
 def test_it_learns_what_symbols_mean_and_finds_the_meaning_among_texts():
     torch.manual_seed(0)
     model = NeuralModules(WORLD, width=32, trunk=StridedCNN((16, 32)), words=SymbolTrees(16))

@@ -117,6 +117,7 @@ def test_weights_can_be_stored_and_loaded(model, tmp_path):
     assert torch.equal(model.predict(batch)["true"].logits, before)
 
 
+@pytest.mark.slow
 def test_it_learns_which_colour_a_word_names(tmp_path):
     torch.manual_seed(0)
     model = VAEAgreement(SPEC, vae=Factory(MMVAE, {"latent_dim": 4, "beta": 0.1}))

@@ -38,6 +38,7 @@ def test_until_it_is_fitted_a_density_is_standard_normal():
     torch.testing.assert_close(found, standard.log_prob(codes[:, 2:]), atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_fitting_finds_what_codes_were_drawn_from():
     codes = rings()
     made = ExPostFlow(**QUICK).density(1, 2)

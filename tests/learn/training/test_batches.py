@@ -157,6 +157,7 @@ def test_errors_of_the_thread_reach_the_caller_in_turn_and_the_thread_ends(sourc
     assert threading.active_count() == before
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from Linux's /proc")
 def test_a_sparse_set_of_two_gigabytes_is_trained_on_in_little_memory():
     path = Path(__file__).parents[3] / "benchmarks" / "trainer.py"

@@ -110,6 +110,7 @@ print("told", [str(line.message) for line in told if "bf16" in str(line.message)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["AVX2", ""])
 def test_no_kernel_of_a_training_in_bf16_emulates_it(limit):
     """oneDNN says which kernels it runs: none on bf16 where the line was told, and no reference kernel elsewhere."""

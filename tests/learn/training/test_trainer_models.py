@@ -86,6 +86,7 @@ class StopAtStep3:
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.kernels
 @pytest.mark.parametrize("name", SETTINGS)
 def test_trains_resumes_and_is_saved(name, tmp_path, monkeypatch):

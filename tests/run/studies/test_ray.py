@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from molyneux.report import load_records
 from molyneux.run.studies.ray_agents import begin_of, watch
 
 HERE = Path(__file__).parents[1]
-pytest.importorskip("ray")
+pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray")
 
 FATAL = """
 import os, signal
@@ -49,6 +50,7 @@ print([item.error for item in outcome.finished])
 """
 
 
+@pytest.mark.slow
 def test_a_search_with_pruning_on_ray_survives_a_killed_worker(tmp_path: Path) -> None:
     (tmp_path / "fatal.py").write_text(FATAL)
     path = os.pathsep.join([str(HERE), str(tmp_path), os.environ.get("PYTHONPATH", "")])

@@ -199,6 +199,7 @@ def test_features_of_steps_count_as_their_mean(objective):
     assert gradients(model).isfinite().all()
 
 
+@pytest.mark.slow
 def test_training_lowers_what_it_adds(objective):
     model = build(objective, 2).train()
     model.target_weight = 0.0

@@ -145,6 +145,7 @@ def test_weights_can_be_stored_and_loaded(make, batch_of, tmp_path):
     assert all(torch.equal(value, other.state_dict()[name]) for name, value in model.state_dict().items())
 
 
+@pytest.mark.slow
 @pytest.mark.kernels
 def test_fit_trains_it_and_may_be_interrupted(make, batch_of, source_of, dying, tmp_path):
     model, other = make(), make()

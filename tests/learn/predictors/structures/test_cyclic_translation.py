@@ -102,6 +102,7 @@ def test_a_decoder_attends_to_the_steps_that_there_are_and_reads_the_truth_where
     torch.testing.assert_close(last[1], alone[1][0])
 
 
+@pytest.mark.slow
 def test_it_learns_to_translate_and_to_predict_from_the_source(build, for_some_seed):
     """The face repeats what the words say, and the number is their mean."""
     for_some_seed(lambda seed: learns_to_translate(build, seed))
