@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from picked import Pick, Runs, filled, picked
+from picked import OfModel, Pick, Runs, filled, picked
 from shown import RECOMMENDED, SEEN_AND_HEARD, TEXT_TO_IMAGE, TO_TEXT
 
-from molyneux.core.reader import read_earlier
+from molyneux.core.reader import EARLIER, readers_of
 
 _MIG, _STRICT, _CORRECT = "disentanglement.mig", "coherence.strict", "prediction.accuracy"
 _SHAPE = {"factor": "shape", "group": "apart"}
 _BOTH = ("x1", "x2")
 _LEVEL, _KIND, _VARIANT = (f"data.world.init_args.{name}" for name in ("level", "kind", "variant"))
+_MEANT, _BALANCED = {"source": "meaning", "target": "agreement"}, {_KIND: "quantification", _VARIANT: "balanced"}
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,16 @@ class Answer:
         answer: one sentence, with `{NAME}` where the number of a pick stands.
         picks: the numbers.
         claims: pairs of picks of which the first is the larger.
+        tables: a score of the tables below, where the answer itself is of another record.
+        same_captions: that the reader of captions reads the same today as when it had no name (its code is the same).
     """
 
     question: str
     answer: str
-    picks: Mapping[str, Pick] = field(default_factory=dict)
+    picks: Mapping[str, Pick | OfModel] = field(default_factory=dict)
     claims: Sequence[tuple[str, str]] = ()
+    tables: Pick | None = None
+    same_captions: bool = False
 
 
 def _transfer(name: str, *, source: str, target: str, via: str | None = None) -> Pick:
@@ -48,6 +53,10 @@ def _figure6(name: str, kind: str) -> Pick:
     return Pick("shapeworld-figure6", name, _CORRECT, {"source": source, "target": "agreement"}, where, decimals=1)
 
 
+def _incomplete(name: str, about: Mapping[str, str] = TO_TEXT) -> Pick:
+    return Pick("incomplete", "MCAR", _STRICT, about, {"learn.model.class_path": f"molyneux.learn.{name}"}, decimals=1)
+
+
 ANSWERS: dict[str, Answer] = {
     "molyneux-question": Answer(
         "Is what was learned by touch and by name known by sight?",
@@ -60,17 +69,18 @@ ANSWERS: dict[str, Answer] = {
             "bridge": _transfer("bridged", source="image", via="text", target="touch"),
         },
         [("felt", "seen"), ("bridge", "seen")],
+        same_captions=True,
     ),
     "ynoc": Answer(
         "Which text VAE puts each factor of a sentence into one number of its code?",
-        "Of nine published models none does: the best of them, MAT-0.1, has a recommended MIG of {mat} on fresh seeds.",
+        "Of nine published models none does: the best of them, MAT-0.1, has a recommended MIG of {mat} ({mat_interval}) on "
+        "fresh seeds.",
         {"mat": Pick("ynoc-confirm", "MAT-0.1", _MIG, RECOMMENDED, decimals=2)},
     ),
     "ynoc-slots": Answer(
         "Is a VAE whose slots compete for words better than MAT, and by how much?",
-        "Yes: with fresh seeds on a fresh split the recommended MIG of slots-12 is {slots}, that of MAT-0.1 {mat}, "
-        "and {wide} with as "
-        "many code numbers.",
+        "Yes: with fresh seeds on a fresh split the recommended MIG of slots-12 is {slots}, that of MAT-0.1 {mat} "
+        "({mat_interval}), and {wide} with as many code numbers.",
         {
             "slots": Pick("ynoc-confirm", "slots-12", _MIG, RECOMMENDED, decimals=2),
             "mat": Pick("ynoc-confirm", "MAT-0.1", _MIG, RECOMMENDED, decimals=2),
@@ -105,16 +115,21 @@ ANSWERS: dict[str, Answer] = {
     ),
     "level-5": Answer(
         "Can a small model draw a textured figure that its caption describes?",
-        "Yes: of pictures drawn from captions {drawn} % have every factor right, where guessing gives "
-        "{drawn_chance} %, after about half an "
-        "hour on one core.",
-        {"drawn": Pick("latent-diffusion", "latent-diffusion", _STRICT, TEXT_TO_IMAGE)},
+        "Yes, with a hand-made window that finds the figure: of the pictures that `cdsprites-level5` draws from captions "
+        "{drawn} % ({drawn_interval}) have every factor right by the exact reader and {judge} % by the judge, where guessing "
+        "gives {drawn_chance} %.",
+        {
+            "drawn": OfModel("cdsprites-level5", _STRICT, TEXT_TO_IMAGE),
+            "judge": OfModel("cdsprites-level5", f"{_STRICT}_judge", TEXT_TO_IMAGE),
+        },
+        tables=Pick("latent-diffusion", "latent-diffusion", _STRICT, TEXT_TO_IMAGE),
     ),
     "level-5-parts": Answer(
         "Which part of the model of level 5 makes its pictures right?",
-        "The attention window: without it {without} % of pictures drawn from captions are right, with it {with_window} %.",
+        "The attention window: without it {without} % of pictures drawn from captions are right, with it {with_window} % "
+        "after as many steps.",
         {
-            "with_window": Pick("latent-diffusion", "latent-diffusion", _STRICT, TEXT_TO_IMAGE),
+            "with_window": Pick("latent-diffusion-ablations", "full", _STRICT, TEXT_TO_IMAGE),
             "without": Pick("latent-diffusion-ablations", "no-window", _STRICT, TEXT_TO_IMAGE),
         },
         [("with_window", "without")],
@@ -154,10 +169,13 @@ ANSWERS: dict[str, Answer] = {
     ),
     "incomplete": Answer(
         "Which model should one train where half of the images or captions are missing?",
-        "MMVAE: with halves missing at random it still writes {mcar} % of captions right; no model learns a shape "
-        "whose views are "
-        "missing because of that shape.",
-        {"mcar": Pick("incomplete", "MCAR", _STRICT, TO_TEXT, {"learn.model.class_path": "molyneux.learn.MMVAE"})},
+        "To write captions, MMVAE: with half of each modality missing at random it still writes {mmvae} % of captions right, "
+        "MoPoE {mopoe} %, MVTCAE {mvtcae} % and MVAE {mvae} %, guessing {mmvae_chance} % (one training each); no model learns "
+        "a shape whose views are missing because of that shape, and none draws pictures of captions.",
+        {name.lower(): _incomplete(name) for name in ("MMVAE", "MoPoE", "MVTCAE", "MVAE")}
+        | {"drawn": _incomplete("MMVAE", TEXT_TO_IMAGE)},
+        [("mmvae", "mopoe"), ("mopoe", "mvtcae"), ("mvtcae", "mvae")],
+        same_captions=True,
     ),
     "limits": Answer(
         "Why do pictures of captions fail?",
@@ -207,9 +225,11 @@ ANSWERS: dict[str, Answer] = {
     "shapeworld-figure6": Answer(
         "Do the models of ShapeWorld's paper see, or do their captions give the answer away?",
         "On balanced data the caption alone gives {blind} %, which is guessing, and the best of the paper's models "
-        "has {best} % on QUANTIFICATION, below counts "
-        "without binding.",
+        "has {best} % on QUANTIFICATION, below the {counts} % of counts without binding.",
         {
+            "counts": Pick("shapeworld-figure6-unbound", "unbound counts", _CORRECT, _MEANT, _BALANCED, decimals=1),
+        }
+        | {
             name: _figure6(label, "quantification")
             for name, label in (
                 ("blind", "LSTM-only"),
@@ -218,7 +238,7 @@ ANSWERS: dict[str, Answer] = {
                 ("product", "CNN-LSTM-Mult"),
             )
         },
-        [("best", "blind"), ("best", "parallel"), ("best", "product")],
+        [("counts", "best"), ("best", "blind"), ("best", "parallel"), ("best", "product")],
     ),
     "shapeworld-concepts": Answer(
         "Can a small model solve balanced ShapeWorld?",
@@ -241,8 +261,16 @@ ANSWERS: dict[str, Answer] = {
 def answered(name: str, runs_of: Runs) -> str:
     """The question of a study and its answer, as the head of its page."""
     answer = ANSWERS[name]
-    earlier = any(read_earlier(picked(pick, runs_of).first) for pick in answer.picks.values())
-    note = "\n*Read by an earlier, unnamed reader: [what limits it](#what-limits-it).*\n" if earlier else ""
+    earlier = {modality for pick in answer.picks.values() for modality in _read_earlier(pick, runs_of)}
+    if "text" in earlier and answer.same_captions:
+        note = "Captions were read as today's reader reads them, pictures and contours by an earlier, unnamed reader"
+    elif earlier:
+        note = "Read by an earlier, unnamed reader"
+    elif answer.tables and _read_earlier(answer.tables, runs_of):
+        note = "The tables below were read by an earlier, unnamed reader"
+    else:
+        note = ""
+    note = f"\n*{note}: [what limits it](#what-limits-it).*\n" if note else ""
     return f"*{answer.question}*\n\n**{said(name, runs_of)}**\n{note}"
 
 
@@ -250,3 +278,8 @@ def said(name: str, runs_of: Runs) -> str:
     """The answer of a study."""
     answer = ANSWERS[name]
     return filled(answer.answer, answer.picks, runs_of, answer.claims)
+
+
+def _read_earlier(pick: Pick | OfModel, runs_of: Runs) -> set[str]:
+    """The modalities of a score that an earlier, unnamed reader read."""
+    return {modality for modality, reader in readers_of(picked(pick, runs_of).first).items() if reader == EARLIER}

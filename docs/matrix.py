@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from picked import Runs
+from answers import ANSWERS
+from picked import OfModel, Pick, Runs, filled
 from shown import PUSHED, RECOMMENDED, SEEN_AND_HEARD, TEXT_TO_IMAGE, TO_TEXT
 
 from molyneux.core.reader import read_earlier
@@ -40,12 +41,17 @@ class World:
 
 @dataclass(frozen=True)
 class Matrix:
-    """A matrix: its title, what its numbers are, its columns, and the page that says more."""
+    """A matrix: its title, what its numbers are, its columns, and the page that says more.
+
+    `confirmed` is a sentence about other trainings of the same models, with numbers of `picks`.
+    """
 
     title: str
     numbers: str
     worlds: Mapping[str, World]
     page: str
+    confirmed: str = ""
+    picks: Mapping[str, Pick | OfModel] = field(default_factory=dict)
 
 
 _AGREE = [{"source": source, "target": "agreement"} for source in (("image", "text"), ("image", "meaning"), "image", "text")]
@@ -70,6 +76,9 @@ MATRICES: dict[str, Matrix] = {
             "POS": World("pos+pos-best", "disentanglement.mig", [RECOMMENDED]),
         },
         "ynoc-slots",
+        "These are the trainings of the first studies. On YNOC, [fresh seeds on another split](ynoc-slots.md#confirmation) give "
+        "slots-12 {slots} and MAT-0.1 {mat} ({mat_interval}).",
+        {name: ANSWERS["ynoc-slots"].picks[name] for name in ("slots", "mat")},
     ),
     "fusion": Matrix(
         "Several senses, one answer",
@@ -138,7 +147,8 @@ def matrix(name: str, runs_of: Runs) -> str:
     columns = (Column("model", "left"), *(Column(head) for head in shown.worlds))
     notes = (f"{ABOVE} above guessing, {NOT} not above guessing; the darker the blue, the farther above. Means over seeds.",)
     table = Table(f"matrix-{name}", f"{shown.title}: {shown.numbers}", columns, tuple(rows), notes)
-    return f"{_start(shown, cells)}\n\n{to_html(table)}"
+    confirmed = filled(shown.confirmed, shown.picks, runs_of)
+    return f"{_start(shown, cells)}\n\n{to_html(table)}" + (f"\n{confirmed}\n" if confirmed else "")
 
 
 def _over(world: World, runs: Sequence[StudyRun], model: str) -> OverSeeds | None:

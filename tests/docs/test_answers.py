@@ -63,8 +63,22 @@ def test_an_answer_that_the_records_contradict_is_refused(runs_of: Any) -> None:
 def test_readings_of_an_earlier_reader_are_said_to_be_such(runs_of: Any) -> None:
     from answers import answered
 
-    assert "Read by an earlier, unnamed reader" in answered("level-5", runs_of)
+    assert "Read by an earlier, unnamed reader" in answered("level-5-parts", runs_of)
+    assert "The tables below were read by an earlier" in answered("level-5", runs_of)
+    assert "Captions were read as today's reader reads them" in answered("incomplete", runs_of)
     assert "earlier" not in answered("av-mnist", runs_of)
+
+
+def test_level_5_is_said_to_be_what_the_model_that_comes_with_the_package_has(runs_of: Any) -> None:
+    from compared import compared, found
+    from picked import OfModel, picked
+
+    drawn = picked(OfModel("cdsprites-level5", "coherence.strict", {"source": "text", "target": "image"}), runs_of)
+    for text in (found(runs_of), compared(runs_of)):
+        assert f"{drawn.written} % of " in text
+        assert "hand-made window" in text
+    with pytest.raises(SystemExit, match="comes with the package"):
+        picked(OfModel("cdsprites-level9", "coherence.strict"), runs_of)
 
 
 def test_the_matrix_marks_guessing_and_names_a_model_to_start_with(runs_of: Any) -> None:
