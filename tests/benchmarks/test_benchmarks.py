@@ -27,6 +27,7 @@ BENCHMARKS = ROOT / "benchmarks"
 SCRIPTS = sorted(path for path in BENCHMARKS.glob("*.py") if "def main()" in path.read_text(encoding="utf-8"))
 CONTRASTS = {
     "arithmetic": "times as fast as 32 bits",
+    "commands": "import of torch, s",
     "digits": "times plain",
     "disentanglement": "naive, s",
     "evaluation": "one at a time, s",
