@@ -113,7 +113,7 @@ def test_what_classes_refuse_is_told_beside_values_of_other_types(settings: dict
     starts = {
         "data.world.init_args.image_size: expected an integer, got 'big'",
         "learn.model.init_args.latent_dim: expected an integer, got 'x'",
-        "data.world: expected level from 1 to 5, got 9",
+        "data.world.init_args.level: expected at most 5, got 9",
         "measure.conditions.0: expected exactly one of",
         "measure.conditions.1.corruption: unknown class 'Nose'",
     }

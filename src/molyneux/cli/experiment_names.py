@@ -1,7 +1,7 @@
-"""Names of settings and classes in an experiment, on the command line and in its file, checked without importing a class.
+"""Names and values of settings in an experiment, on the command line and in its file, checked without importing a class.
 
-Values are checked later, against the classes themselves, with all their problems at once. Here a name is refused only if the
-source files of this package say that it is none; what they do not tell, such as settings of classes from elsewhere, passes.
+All is checked again later, against the classes themselves, with all problems at once. Here a name or a value is refused only if
+the source files of this package say that it is none; what they do not tell, such as settings of classes from elsewhere, passes.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from molyneux.cli import index
+from molyneux.cli.annotations import wrong_values
 from molyneux.core.errors import ConfigError, nearest
 from molyneux.core.tooling.documents import override
 
-_SECTIONS = "molyneux.run.run.sections"
+_EXPERIMENT, _SECTIONS = "molyneux.run.run.experiment.Experiment", "molyneux.run.run.sections"
+_SECTION_NAMES = ("report", "measure", "learn", "data")
 _LISTS = {"measure": "measures", "report": "formats"}
 """Sections that may be just a list, and the setting that is meant."""
 _KINDS = {
@@ -37,16 +39,16 @@ def is_experiment(tree: Mapping[str, Any]) -> bool:
 
 
 def override_problems(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]]) -> list[str]:
-    """Settings on the command line that an experiment does not have; each with what was meant.
+    """Settings on the command line that an experiment does not have, each with what was meant, or else values that it refuses.
 
     Args:
         tree: the settings of the file.
         overrides: pairs of a dotted path and a value, in the order given.
 
     Returns:
-        A sentence for each; none where the file itself has wrong names, whose check tells all problems at once.
+        A sentence for each; none where the file itself has wrong names or values, whose check tells all problems at once.
     """
-    problems, known = list[str](), _fields("molyneux.run.run.experiment.Experiment")
+    problems, known, alone = list[str](), _fields(_EXPERIMENT), tree
     if name_problems(tree):
         return []
     before = set[str]()
@@ -61,26 +63,50 @@ def override_problems(tree: Mapping[str, Any], overrides: Sequence[tuple[str, An
         found = [problem for problem in name_problems(tree) if problem not in before]
         before |= {*found}
         problems += found
+    if not problems and overrides and (wrong := value_problems(tree)):
+        problems += [] if value_problems(alone) else wrong
     return problems
 
 
 def name_problems(tree: Mapping[str, Any]) -> list[str]:
     """Names in the settings of an experiment that it does not have."""
-    known = _fields("molyneux.run.run.experiment.Experiment")
+    known = _fields(_EXPERIMENT)
     problems = [f"{name}: unknown setting; {nearest(name, known)}" for name in tree if name not in known]
     for section, settings in _whole(tree).items():
         if section not in known or not isinstance(settings, Mapping):
             continue
-        inner = _fields(f"{_SECTIONS}.{section.capitalize()}Settings")
-        for name, value in settings.items():
-            if name not in inner:
-                problems.append(f"{section}.{name}: unknown setting; {nearest(name, inner)}")
-            elif kind := _KINDS.get((section, name)):
-                problems += _class_problems(kind, value, f"{section}.{name}")
-        measures = settings.get("measures") if section == "measure" else None
-        for place, value in enumerate(measures if isinstance(measures, list) else ()):
-            problems += _class_problems("measures", value, f"measure.measures.{place}")
+        inner = _fields(_section(section))
+        problems += [f"{section}.{name}: unknown setting; {nearest(name, inner)}" for name in settings if name not in inner]
+        for kind, at, value in _classes(section, settings):
+            problems += _class_problems(kind, value, at)
     return problems
+
+
+def value_problems(tree: Mapping[str, Any]) -> list[str]:
+    """Values in the settings of an experiment that are not of the type of their setting; names that it does not have pass."""
+    whole = _whole(tree)
+    problems = wrong_values(_entry(_EXPERIMENT), {name: value for name, value in whole.items() if name not in _SECTION_NAMES}, "")
+    for section in _SECTION_NAMES:
+        settings = whole.get(section)
+        if not isinstance(settings, Mapping):
+            continue
+        problems += wrong_values(_entry(_section(section)), settings, section)
+        for kind, at, value in _classes(section, settings):
+            name, given = (value.get("class_path"), value.get("init_args")) if isinstance(value, Mapping) else (None, None)
+            entry = index.named(kind, name) if isinstance(name, str) and "." not in name else None
+            if entry is not None and isinstance(given, Mapping):
+                problems += wrong_values(entry, given, f"{at}.init_args")
+    return problems
+
+
+def _classes(section: str, settings: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """The settings of a section that name a class: its kind, the path, and the value."""
+    for name, value in settings.items():
+        if kind := _KINDS.get((section, name)):
+            yield kind, f"{section}.{name}", value
+    measures = settings.get("measures") if section == "measure" else None
+    for place, value in enumerate(measures if isinstance(measures, list) else ()):
+        yield "measures", f"measure.measures.{place}", value
 
 
 def _class_problems(kind: str, value: Any, at: str) -> Iterator[str]:
@@ -103,8 +129,8 @@ def _class_problems(kind: str, value: Any, at: str) -> Iterator[str]:
 def _meant(path: str, tree: Mapping[str, Any], known: set[str]) -> str:
     """Which setting was meant by a name that no section has: the closest of all sections and of the classes that are named."""
     places: dict[str, str] = {}
-    for section in ("report", "measure", "learn", "data"):  # where several have one, the last counts
-        places |= {name: f"{section}.{name}" for name in _fields(f"{_SECTIONS}.{section.capitalize()}Settings")}
+    for section in _SECTION_NAMES:  # where several have one, the last counts
+        places |= {name: f"{section}.{name}" for name in _fields(_section(section))}
     for (section, slot), kind in _KINDS.items():
         settings = tree.get(section)
         value = settings.get(slot) if isinstance(settings, Mapping) else None
@@ -119,11 +145,21 @@ def _meant(path: str, tree: Mapping[str, Any], known: set[str]) -> str:
 
 
 def _whole(tree: Mapping[str, Any]) -> dict[str, Any]:
-    """With the settings that are meant where a section is just a list."""
-    return {name: {_LISTS[name]: value} if name in _LISTS and isinstance(value, list) else value for name, value in tree.items()}
+    """With the settings that are meant where a section is just a list, or one word of it."""
+    return {
+        name: {_LISTS[name]: value} if name in _LISTS and isinstance(value, list | str) else value for name, value in tree.items()
+    }
+
+
+def _section(name: str) -> str:
+    return f"{_SECTIONS}.{name.capitalize()}Settings"
 
 
 def _fields(path: str) -> set[str]:
+    return _entry(path).settings
+
+
+def _entry(path: str) -> index.ClassEntry:
     entry = index.find(path)
     assert entry is not None, path
-    return entry.settings
+    return entry

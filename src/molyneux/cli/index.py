@@ -52,6 +52,10 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
 """By kind, titles of groups and the classes or base classes in them; a class is in the first that it fits."""
 
 
+Annotation = tuple[str, ast.expr]
+"""The module in which an annotation stands, and its syntax tree."""
+
+
 @dataclass(frozen=True, eq=False)
 class ClassEntry:
     """A class as its source file describes it: dotted path of module and class, and its syntax tree."""
@@ -67,7 +71,7 @@ class ClassEntry:
     @cached_property
     def lineage(self) -> list[ClassEntry]:
         """The class and all its bases inside the package, nearest first."""
-        names, found = _names(self.path.rpartition(".")[0]), [self]
+        names, found = _names(self.module), [self]
         for base in self.node.bases:
             inner = base.value if isinstance(base, ast.Subscript) else base
             above = find(names.get(inner.id, "")) if isinstance(inner, ast.Name) else None
@@ -107,22 +111,42 @@ class ClassEntry:
     @cached_property
     def settings(self) -> set[str]:
         """Names of the arguments of its constructor, as `core.config.arguments` finds them."""
-        found, passed = set[str](), None
+        return {*self.annotations}
+
+    @cached_property
+    def annotations(self) -> dict[str, Annotation | None]:
+        """The annotations of these arguments, by name; None where there is none."""
+        found: dict[str, Annotation | None] = {}
+        passed: dict[str, Annotation | None] | None = None
         for item in self.lineage:
             if "dataclass" in _decorators(item.node):
-                return found | {name for part in self.lineage for name in _fields(part)}
+                return {name: kind for part in reversed(self.lineage) for name, kind in _fields(part)} | found
             if (constructor := item.methods.get("__init__")) is None:
                 continue
-            named = {argument.arg for argument in (*constructor.args.args, *constructor.args.kwonlyargs)} - {"self"}
-            found |= named if passed is None else named & passed
+            named = [*constructor.args.args, *constructor.args.kwonlyargs]
+            own = {argument.arg: item.annotated(argument.annotation) for argument in named if argument.arg != "self"}
+            found = {name: kind for name, kind in own.items() if passed is None or name in passed} | found
             rest = constructor.args.kwarg
             if rest is None:
                 break
             if isinstance(rest.annotation, ast.Subscript):  # Unpack[Keys]
-                path = f"{item.path.rpartition('.')[0]}.{ast.unparse(rest.annotation.slice)}"
-                keys = {name for part in _known(path).lineage for name in part.assigned}
-                passed = keys if passed is None else keys & passed
-        return found | (passed or set())
+                lineage = _known(f"{item.module}.{ast.unparse(rest.annotation.slice)}").lineage
+                keys = {
+                    name: part.annotated(node.annotation if isinstance(node, ast.AnnAssign) else None)
+                    for part in lineage
+                    for name, node in part.assigned.items()
+                }
+                passed = {name: kind for name, kind in keys.items() if passed is None or name in passed}
+        return (passed or {}) | found
+
+    @property
+    def module(self) -> str:
+        """The module that defines it."""
+        return self.path.rpartition(".")[0]
+
+    def annotated(self, node: ast.expr | None) -> Annotation | None:
+        """An annotation in its source file; None where there is none."""
+        return None if node is None else (self.module, node)
 
     @property
     def earlier(self) -> set[str]:
@@ -194,6 +218,19 @@ def find(path: str) -> ClassEntry | None:
     return next((ClassEntry(path, node) for node in nodes if isinstance(node, ast.ClassDef) and node.name == name), None)
 
 
+def assigned(module: str, name: str) -> Annotation:
+    """What a module of this package, or the one that it imports the name from, assigns to a name.
+
+    Raises:
+        LookupError: none does.
+    """
+    home, _, name = _resolved(f"{module}.{name}").rpartition(".")
+    for node in _module(home).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
+            return home, node.value
+    raise LookupError(f"{module}.{name}")
+
+
 def _known(path: str) -> ClassEntry:
     found = find(path)
     assert found is not None, path
@@ -244,10 +281,10 @@ def _decorators(node: ast.ClassDef | ast.FunctionDef) -> str:
     return " ".join(map(ast.unparse, node.decorator_list))
 
 
-def _fields(entry: ClassEntry) -> Iterator[str]:
-    """The fields of a dataclass that its constructor takes."""
+def _fields(entry: ClassEntry) -> Iterator[tuple[str, Annotation | None]]:
+    """The fields of a dataclass that its constructor takes, with their annotations."""
     if "dataclass" in _decorators(entry.node):
         for name, item in entry.assigned.items():
             value = ast.unparse(item.value) if item.value else ""
             if isinstance(item, ast.AnnAssign) and "ClassVar" not in ast.unparse(item.annotation) and "init=False" not in value:
-                yield name
+                yield name, entry.annotated(item.annotation)

@@ -1,6 +1,6 @@
 """Options of a command line, and the names of worlds in it, checked before anything is imported that takes long.
 
-The values of experiments and studies are checked later, against the classes themselves, with all their problems at once.
+The values in the files of experiments and studies are checked later, against the classes, with all their problems at once.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _option_problems(options: Any) -> Iterator[str]:
 
 
 def _world_problems(name: str, given: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[str]:
-    """A world that does not exist, or has another version, and settings that it does not have."""
+    """A world that does not exist, or has another version, settings that it does not have, and values that they do not take."""
     if "." in name:  # a class from outside this package
         return
     from molyneux.cli import index  # which the other commands do not need
@@ -138,3 +138,7 @@ def _world_problems(name: str, given: Mapping[str, Any], options: Mapping[str, A
         if setting not in earlier:
             offered = (word.replace("_", "-") for word in settings | options.keys())
             yield f"--{setting.replace('_', '-')}: unknown setting of {entry.node.name}; {nearest(setting, offered)}"
+    if not unknown:
+        from molyneux.cli.annotations import wrong_values
+
+        yield from wrong_values(entry, {word.removeprefix("world."): value for word, value in given.items()}, "world.init_args")

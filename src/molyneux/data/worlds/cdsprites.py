@@ -27,7 +27,7 @@ from molyneux.data.worlds.cdsprites_settings import (
 )
 from molyneux.data.worlds.combinations import pick
 from molyneux.data.worlds.dsprites import PLACES, ROTATIONS, load_archive
-from molyneux.data.worlds.levels import MOVED, FigureAttributes
+from molyneux.data.worlds.levels import MOVED, FigureAttributes, Level
 from molyneux.data.worlds.painting import DARK_CLEAN, DARK_PUBLISHED, LIGHT, Paint, paint
 from molyneux.data.worlds.raster import SHAPES, Figures, masks
 from molyneux.data.worlds.rendering_reader import can_be_read, rendering_reader
@@ -83,8 +83,8 @@ class CdSprites(CaptionedWorld):
     def __init__(
         self,
         *,
-        level: int = 5,
-        caption_level: int | None = None,
+        level: Level = 5,
+        caption_level: Level | None = None,
         image_size: int = 64,
         modalities: Sequence[str] = ("image", "text"),
         attributes: FigureAttributes | None = None,

@@ -14,7 +14,7 @@ from molyneux.data.worlds import gebid_settings as published
 from molyneux.data.worlds.captioned_world import CaptionedWorld, PaintScenes, SpriteScenes
 from molyneux.data.worlds.combinations import pick
 from molyneux.data.worlds.gebid_settings import GeBiDNoise, GeBiDSettings
-from molyneux.data.worlds.levels import MOVED, FigureAttributes, Rendering
+from molyneux.data.worlds.levels import MOVED, FigureAttributes, Level, Rendering
 from molyneux.data.worlds.painting import colour_masks, roughen
 from molyneux.data.worlds.raster import SHAPES, SPIRAL_GROWTH, Figures, masks
 
@@ -66,8 +66,8 @@ class GeBiD(CaptionedWorld):
     def __init__(
         self,
         *,
-        level: int = 5,
-        caption_level: int | None = None,
+        level: Level = 5,
+        caption_level: Level | None = None,
         image_size: int = 64,
         modalities: Sequence[str] = ("image", "text"),
         attributes: FigureAttributes | None = None,

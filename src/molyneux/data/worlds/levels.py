@@ -9,11 +9,16 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from molyneux.core import ConfigError, Factor, nearest
 from molyneux.data.worlds.captions import is_phrase
 from molyneux.data.worlds.combinations import Combinations, Rule, rule_problems
+
+Level = Annotated[int, Field(ge=1, le=5)]
+"""How much a picture and its caption show."""
 
 Choice = Sequence[str] | Mapping[str, Any] | None
 """What a user chooses of an attribute: names among the known ones, or name -> own definition, or None for the default."""
