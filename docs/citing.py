@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from html import escape
 from pathlib import Path
 
 import yaml
+
+from molyneux.report.page import bibtex
+from molyneux.version import __version__
 
 ROOT = Path(__file__).parents[1]
 TABLES = ("chosen", "compared", "heat", "known", "leaderboard", "leading", "matrix", "relative", "robust", "study", "tested")
@@ -34,27 +36,13 @@ def cited(place: str) -> str:
     kind, _, name = place.partition("-")
     studies = name.partition(".")[0]
     software = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    author = " and ".join(f"{{{person['name']}}}" for person in software["authors"])
     records = "+".join(f"studies/results/{study}" for study in studies.split("+"))
-    entry = "\n".join(
-        [
-            f"@misc{{molyneux-{re.sub(r'[^a-z0-9]+', '-', place.lower())},",
-            f"  author = {author},",
-            f"  title = {{{software['title']}}},",
-            f"  note = {{Version {_version()}, table {place}, records {records}}},",
-            "}",
-        ]
-    )
+    note = f"Version {__version__}, table {place}, records {records}"
+    key = f"molyneux-{re.sub(r'[^a-z0-9]+', '-', place.lower())}"
+    entry = bibtex(key, {"title": software["title"], "note": note}, [person["name"] for person in software["authors"]])
     made = "" if kind == "matrix" else f"<code>{escape(made_by(kind, studies))}</code>, then "
     return (
         '<details class="quote cite" data-search-exclude><summary>Cite this table</summary>\n'
         f"<pre><code>{escape(entry)}</code></pre>\n<p>Made again by {made}"
         "<code>make tables</code>.</p>\n</details>"
     )
-
-
-@cache
-def _version() -> str:
-    text = (ROOT / "src" / "molyneux" / "version.py").read_text(encoding="utf-8")
-    found = re.search(r'__version__ = "(.+)"', text)
-    return found[1] if found else "unknown"

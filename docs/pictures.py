@@ -23,7 +23,7 @@ from PIL import Image, ImageDraw, ImageFont
 from molyneux.core.image_files import image_of
 
 FOLDER = Path(__file__).parent / "assets" / "report"
-SECTIONS = {"top": 800, "coherence": 800, "generated": 900}
+SECTIONS = {"top": 850, "coherence": 770, "generated": 855}
 """Sections of a report, `top` for what stands before the first, and how many pixels of each are shown."""
 WIDTH = 1000
 

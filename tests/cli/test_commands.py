@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from molyneux.cli import index
+from molyneux.cli import index, main
 from molyneux.core import Trainable
 from molyneux.core.config import arguments, short_names
 from molyneux.data import Benchmark, StoredSource, World
@@ -332,3 +332,19 @@ def test_models_are_listed_by_groups_and_each_once(molyneux: Run) -> None:
     named = [line.split()[0] for line in lines if line.startswith("  ")]
     assert sorted(named) == sorted(index.classes("models"))
     assert lines[-1].startswith("Start with ")
+
+
+@pytest.mark.parametrize("kind", ["models", "pretrained", "configs"])
+def test_in_a_narrow_terminal_a_list_is_whole_and_fits(
+    kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    monkeypatch.setenv("COLUMNS", "60")
+    main(["list", kind])
+    piped = capsys.readouterr().out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    main(["list", kind])
+    shown = capsys.readouterr().out
+    assert len(piped.splitlines()) < len(shown.splitlines())
+    assert max(map(len, shown.splitlines())) <= max(60, max(len(word) for word in shown.split()))
+    assert piped.split() == shown.split()

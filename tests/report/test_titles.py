@@ -3,7 +3,7 @@
 import pytest
 
 from molyneux.core import Score
-from molyneux.report.titles import run_title
+from molyneux.report.settings import run_title
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import pytest
 
 from molyneux.cli import main
 from molyneux.core import ConfigError
-from molyneux.run import load_experiment, run_experiment
+from molyneux.run import load_experiment, load_study, run_experiment
+from molyneux.run.studies.study import check_points
 
 SETTINGS = """
 data:
@@ -68,6 +69,48 @@ def test_an_override_begins_at_the_working_folder(tmp_path, monkeypatch):
     (tmp_path / "configs" / "items.yaml").write_text(SETTINGS.replace("items.csv", "others.csv"))
     monkeypatch.chdir(tmp_path)
     assert str(load_experiment("configs/items.yaml", [("data.table.path", "items.csv")]).data.table.path) == "items.csv"
+
+
+STUDY = """
+base: {base}
+variants:
+  here: {{}}
+  other: {{data.table.path: others.csv}}
+grid:
+  data.table.path: [items.csv]
+"""
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_paths_of_a_study_begin_at_its_folder(tmp_path, monkeypatch, inside):
+    """Of its base, of that of another file at the folder of that file, of variants and of grids."""
+    for folder in ("there", "base"):
+        write(tmp_path / folder)
+    (tmp_path / "base" / "items.yaml").write_text(SETTINGS)
+    base = SETTINGS.replace("\n", "\n  ") if inside else "../base/items.yaml"
+    text = STUDY.format(base=base)
+    (tmp_path / "there" / "study.yaml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    study = load_study("there/study.yaml")
+    table = study.base_settings["data"]["table"]
+    assert table["path"] == ("there/items.csv" if inside else "there/../base/items.csv")
+    assert study.variants["other"] == {"data.table.path": "there/others.csv"}
+    assert study.grid == {"data.table.path": ("there/items.csv",)}
+    assert {str(each.data.table.path) for point in check_points(study) for each in point} == {"there/items.csv"}
+
+
+def test_the_folder_of_a_benchmark_begins_at_the_folder_of_the_settings(tmp_path, monkeypatch):
+    (tmp_path / "there" / "clips").mkdir(parents=True)
+    settings = tmp_path / "there" / "speech.yaml"
+    settings.write_text(
+        SETTINGS.replace(
+            "table: {path: items.csv, tabular: [weight], labels: [kind]}",
+            "benchmark: {class_path: AVMNIST, init_args: {folder: clips}}",
+        )
+    )
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match="there/clips"):
+        load_experiment("there/speech.yaml")
 
 
 def test_all_bad_rows_stop_a_run_at_once_and_warnings_are_told(tmp_path):

@@ -49,7 +49,8 @@ def report(arguments: Arguments) -> int:
 def sweep(arguments: Arguments) -> int:
     """`molyneux sweep STUDY`: many experiments; status 1 if a run failed."""
     options = arguments.options
-    study = runs.load_study(options.study)
+    with told_warnings():
+        study = runs.load_study(options.study)
     folder = options.out or Path("runs") / study.name
     results = options.results or Path("studies") / "results" / study.name
     with sweep_shown(quiet=options.quiet or arguments.json) as progress:

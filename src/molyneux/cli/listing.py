@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,8 @@ _START = {
 """By kind, a line for those who have not chosen."""
 _GIVEN = {"spec"}
 """Required arguments that an experiment supplies itself."""
+_INDENT = 4
+"""Of what stands below a name where names take more than half of the terminal."""
 
 
 def list_things(arguments: Arguments) -> int:
@@ -39,7 +42,8 @@ def list_things(arguments: Arguments) -> int:
         return 0
     if kind is None:
         _say_lines(KINDS)
-        say("\nmolyneux list KIND names all of a kind; molyneux list KIND NAME says what one does, and its settings.")
+        more = "molyneux list KIND names all of a kind; molyneux list KIND NAME says what one does, and its settings."
+        say("\n" + "\n".join(textwrap.wrap(more, _across())))
         return 0
     lines = listing(kind)
     grouped = index.groups(kind) if kind in index.GROUPS else {}
@@ -48,17 +52,29 @@ def list_things(arguments: Arguments) -> int:
         _say_lines({f"  {name}": lines[name] for name in names}, width=max(map(len, lines)) + 2)
     _say_lines({} if grouped else lines)
     if kind in _START:
-        say(f"\nStart with {_START[kind]}")
+        say("\n" + "\n".join(textwrap.wrap(f"Start with {_START[kind]}", _across())))
     return 0
 
 
 def _say_lines(lines: Mapping[str, str], width: int = 0) -> None:
-    """Names and what they are, in two columns; as wide as the terminal, whole where there is none."""
+    """Names and what they are, in two columns. In a terminal, what does not fit goes on below; elsewhere a name has one line."""
     column = max([width, *map(len, lines)])
-    room = shutil.get_terminal_size().columns - column - 2 if sys.stdout.isatty() else sys.maxsize
+    across = _across()
+    indent = column + 2 if column + 2 <= across // 2 else _INDENT
     for name, summary in lines.items():
-        said = summary if len(summary) <= room else f"{summary[: max(0, room - 4)]} ..."
-        say(f"{name:<{column}}  {said}".rstrip())
+        if indent > column:
+            first, *further = textwrap.wrap(summary, across - indent, break_on_hyphens=False) or [""]
+            say(f"{name:<{column}}  {first}".rstrip())
+        else:
+            further = textwrap.wrap(summary, max(across - indent, _INDENT), break_on_hyphens=False)
+            say(name)
+        for line in further:
+            say(" " * indent + line)
+
+
+def _across() -> int:
+    """How wide the terminal is; without one, nothing ends a line."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
 
 
 def _names(kind: str) -> Iterable[str]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from molyneux.core import Batch, DataError, NotApplicableError, Spec, views
@@ -65,8 +65,6 @@ def untrained_codes(
     if start is None:
         return {}
     with suppress(NotApplicableError, DataError):  # an untrained net may need what is fitted later
-        if isinstance(start.model, nn.Module):
-            start.model.eval()
         made = start.table(observed, int(table.rows.max()) + 1)
         places = np.searchsorted(made.rows, table.rows)  # both have the samples with all that is observed
         return {name: values[places] for name, values in made.codes(draw).items()}

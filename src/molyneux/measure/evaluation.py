@@ -145,11 +145,11 @@ class Evaluation:
 
     @cached_property
     def before_training(self) -> Evaluation | None:
-        """The model with the weights it starts with, on the same samples; None where it cannot be made."""
+        """The model with the weights it starts with, ready to encode the same samples; None where it cannot be made."""
         if self.untrained is None:
             return None
         model = self.untrained()
-        return replace(self, model=model.to(self.device) if isinstance(model, nn.Module) else model, untrained=None)
+        return replace(self, model=model.to(self.device).eval() if isinstance(model, nn.Module) else model, untrained=None)
 
     def controls_of(self, target: str) -> dict[str, TrainedControl]:
         """The trained controls of a target; none if some modality is in no sample, because controls would then know more."""

@@ -184,7 +184,7 @@ class Page:
         title = f"{self.title}: {table.title}" if table.title else self.title
         made = f"Table made by Molyneux {__version__}" + f" with: {self.command}" * bool(self.command)
         fields = {"title": title, "howpublished": "Molyneux, a laboratory for multimodal representation learning", "note": made}
-        return _bibtex(f"molyneux-{table.name}", fields)
+        return bibtex(f"molyneux-{table.name}", fields)
 
     @property
     def filled(self) -> tuple[Section, ...]:
@@ -296,9 +296,11 @@ def _cited(page: Page, tables: Sequence[Table]) -> list[str]:
     return ["## Cite these tables", _markdown(Listing("BibTeX", page.citation(replace(tables[0], name="tables", title=""))))]
 
 
-def _bibtex(key: str, fields: Mapping[str, str]) -> str:
-    """An entry of BibTeX, whose special characters are escaped."""
+def bibtex(key: str, fields: Mapping[str, str], authors: Sequence[str] = ()) -> str:
+    """An entry of BibTeX, whose special characters are escaped; authors are written as they are, such as groups of people."""
     escaped = {name: "".join(f"\\{sign}" if sign in "&%$#_{}" else sign for sign in text) for name, text in fields.items()}
+    if authors:
+        escaped = {"author": " and ".join(f"{{{name}}}" for name in authors), **escaped}
     return "\n".join([f"@misc{{{key},", *(f"  {name} = {{{text}}}," for name, text in escaped.items()), "}"])
 
 

@@ -13,8 +13,7 @@ from rich.table import Table as RichTable
 
 from molyneux.core import Gallery, Scatter, Score, store
 from molyneux.report import wording
-from molyneux.report.first_picture import first_picture
-from molyneux.report.headlines import headlines
+from molyneux.report.headlines import first_picture, headlines
 from molyneux.report.page import (
     Block,
     Drawings,
@@ -32,7 +31,7 @@ from molyneux.report.page import (
 from molyneux.report.plots import factor_bars, few_shot_curves, learning_curves, png_uri, projections
 from molyneux.report.published import published_beside
 from molyneux.report.run_records import RunRecords, read_run
-from molyneux.report.settings import chosen_of, flatten, short, split_of, train_overlap_of
+from molyneux.report.settings import chosen_of, flatten, run_title, short, split_of, train_overlap_of
 from molyneux.report.tables import (
     Table,
     base_scores,
@@ -51,7 +50,6 @@ from molyneux.report.tables import (
     told_once,
 )
 from molyneux.report.tables.table import ceiling
-from molyneux.report.titles import run_title
 from molyneux.report.verdict import verdict
 from molyneux.report.wording import write_count
 

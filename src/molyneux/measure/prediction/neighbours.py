@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from molyneux.core import Batch, DataError, NotApplicableError, Subset, store
 from molyneux.measure.code_controls import points
@@ -75,8 +75,6 @@ def untrained_neighbours(
     if start is None:
         return {}
     with suppress(NotApplicableError, DataError):  # an untrained net may need what is fitted later
-        if isinstance(start.model, nn.Module):
-            start.model.eval()
         rows = (table if training is None else training).rows[:_FITTED]
         fit = fitted.once(f"untrained codes given {list(observed)}", lambda: _encoded(start, observed, rows))
         test = fit if training is None else _encoded(replace(evaluation, model=start.model), observed, table.rows[:_TESTED])

@@ -1,4 +1,4 @@
-"""Relative paths in an experiment file: they begin at the folder of the file, and not where the command is called."""
+"""Relative paths in the files of experiments and studies: they begin at the folder of the file, wherever a command is called."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-_PLACES = (
-    *("data.arrays.path", "data.table.path", "data.table.root", "data.folder", "data.folder.path", "learn.start_from"),
-    *("measure.judges.*", "measure.features.*"),
+from molyneux.core.config import override
+
+_DATA = (
+    *("data.arrays.path", "data.table.path", "data.table.root", "data.folder", "data.folder.path"),
+    *(f"data.benchmark.{at}{name}" for at in ("init_args.", "") for name in ("folder", "images", "backgrounds")),
 )
+"""Settings that are paths of data; in the dotted names of a command line and of a study, `init_args` may be left out."""
+_PLACES = (*_DATA, "learn.start_from", "measure.judges.*", "measure.features.*")
 
 
 class SettingsPathWarning(UserWarning):
@@ -33,6 +37,19 @@ def paths_beside(tree: Mapping[str, Any], file: Path) -> dict[str, Any]:
         for keys, value in list(_values(found, place.split("."))):
             if isinstance(value, str) and value and not Path(value).is_absolute() and "://" not in value:
                 found = _with(found, keys, _resolved(".".join(keys), value, folder))
+    return found
+
+
+def values_beside(settings: Mapping[str, Any], file: Path) -> dict[str, Any]:
+    """As `paths_beside` of settings by their dotted names, such as those of a variant of a study."""
+    found = dict(settings)
+    for name, value in settings.items():
+        keys = name.split(".")
+        if any(all(key in ("*", own) for key, own in zip(place.split("."), keys, strict=False)) for place in _PLACES):
+            inner: Any = paths_beside(override({}, name, value), file)
+            for key in keys:
+                inner = inner[key]
+            found[name] = inner
     return found
 
 

@@ -14,6 +14,7 @@ from molyneux.core.config import build, collected, override, read_document
 from molyneux.report.settings import baseline_of, flatten, model_of
 from molyneux.run.run.experiment import Experiment, parse_experiment, read_experiment
 from molyneux.run.run.sections import DataSettings
+from molyneux.run.run.settings_paths import paths_beside, values_beside
 from molyneux.run.run.stored import STUDY_FILE, given_path
 
 Overrides = Mapping[str, Any]
@@ -152,7 +153,7 @@ class Study:
     @property
     def base_settings(self) -> dict[str, Any]:
         """The settings of the experiment that is varied."""
-        return dict(self.base) if isinstance(self.base, Mapping) else read_document(self.base)
+        return dict(self.base) if isinstance(self.base, Mapping) else paths_beside(read_document(self.base), self.base)
 
     def experiments(self, point: Overrides, *, known_data: dict[str, DataSettings] | None = None) -> list[Experiment]:
         """The experiments of a point, one a seed.
@@ -173,7 +174,7 @@ class Study:
 
 
 def load_study(path: Path | str) -> Study:
-    """The study in a YAML file; it is called after the file.
+    """The study in a YAML file; it is called after the file, at whose folder relative paths of its settings begin.
 
     Raises:
         ConfigError: with every problem of the file.
@@ -182,8 +183,19 @@ def load_study(path: Path | str) -> Study:
     tree = {"name": path.stem, **read_document(path)}
     if isinstance(tree.get("base"), str):
         tree["base"] = str(path.parent / tree["base"])
+    elif isinstance(tree.get("base"), Mapping):
+        tree["base"] = paths_beside(tree["base"], path)
+    for name, values in _mapping(tree.get("variants")).items():
+        tree["variants"] = {**tree["variants"], name: values_beside(values, path) if isinstance(values, Mapping) else values}
+    for name, values in _mapping(tree.get("grid")).items():
+        if isinstance(values, list):
+            tree["grid"] = {**tree["grid"], name: [values_beside({name: value}, path)[name] for value in values]}
     study: Study = build(Study, tree).value
     return study
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def check_study(path: Path | str) -> int:
