@@ -40,6 +40,8 @@ QUESTIONS = {
     "disentanglement MIG": "understand/disentanglement",
     "command line": "reference/run/commands",
     "slots MAT": "results/ynoc-slots",
+    "missing captions": "results/incomplete",
+    "draw a picture": "how-to/use-a-trained-model",
 }
 
 

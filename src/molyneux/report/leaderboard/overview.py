@@ -54,9 +54,8 @@ def leaderboard_overview(boards: Sequence[Board]) -> Overview:
     most = max(wins.values())
     best = [name for name, count in wins.items() if count == most]
     if len(columns) == 1:
-        answer = (
-            f"Start with {listed(best)}: {_reached(*next(iter(columns.values())).rows[:1], board=next(iter(columns.values())))}."
-        )
+        (board,) = columns.values()
+        answer = f"{_begin(board.rows[0], board)} {listed(best)}: {_reached(board.rows[0], board=board)}."
     elif most > 1:
         answer = f"Start with {listed(best)}, first on {most} of {len(columns)} worlds; each card has the model of its world."
     else:
@@ -109,12 +108,17 @@ def _card(place: str, board: Board, leaders: Sequence[BoardRow]) -> Headline:
     named = [*equal[:3], f"{len(equal) - 3} more"] if len(equal) > 4 else equal
     near = f" Not apart from it: {listed(named)}." if equal else ""
     what = f" ({wording.subject(first)})" if wording.subject(first) else ""
-    sentence = f"Start with {row.label}: {_reached(row, board=board)}{what}. {_verdict(row, board)}.{near}"
+    sentence = f"{_begin(row, board)} {row.label}: {_reached(row, board=board)}{what}. {_verdict(row, board)}.{near}"
     low, high = first.bounds
     strip = None
     if low is not None and high is not None and high > low:
         strip = Strip(row.mean, low, high, row.interval, board.over.chance, ceiling(board.over.controls))
     return Headline(place, f"{write(row.mean, board.over.decimals)}{unit}", sentence, strip)
+
+
+def _begin(row: BoardRow, board: Board) -> str:
+    """How the sentence that names a model begins: only one that is better than guessing is one to start with."""
+    return "No model to start with; the first is" if _stands(row, board) in ("at chance", "below") else "Start with"
 
 
 def _verdict(row: BoardRow, board: Board) -> str:
