@@ -43,8 +43,14 @@ def test_a_wrong_value_is_told_in_the_words_of_the_full_check(path: str, value: 
     assert len(quick) == 1
 
 
-@pytest.mark.parametrize("words", [["run", str(QUICKSTART), "--learn.steps", "abc"], ["data", "cdsprites", "--level", "9"]])
-def test_a_wrong_value_is_told_without_torch(words: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", str(QUICKSTART), "--learn.steps", "abc"], "learn.steps: expected an integer or null, got 'abc'"),
+        (["data", "cdsprites", "--caption-level", "9"], "--caption-level: expected at most 5 or null, got 9"),
+    ],
+)
+def test_a_wrong_value_is_told_without_torch(words: list[str], said: str, tmp_path: Path) -> None:
     words = [*words, "--out", str(tmp_path / "out")]
     code = "import atexit, sys\natexit.register(lambda: print([n for n in ('torch', 'numba') if n in sys.modules]))\n"
     done = subprocess.run(
@@ -54,7 +60,7 @@ def test_a_wrong_value_is_told_without_torch(words: list[str], tmp_path: Path) -
         check=False,
     )
     assert (done.returncode, done.stdout) == (2, "[]\n")
-    assert ": expected " in done.stderr
+    assert done.stderr == f"molyneux: {said}\n"
 
 
 def alike(one: Any, other: Any) -> bool:

@@ -141,4 +141,6 @@ def _world_problems(name: str, given: Mapping[str, Any], options: Mapping[str, A
     if not unknown:
         from molyneux.cli.annotations import wrong_values
 
-        yield from wrong_values(entry, {word.removeprefix("world."): value for word, value in given.items()}, "world.init_args")
+        for problem in wrong_values(entry, {word.removeprefix("world."): value for word, value in given.items()}, ""):
+            name, _, said = problem.partition(": ")
+            yield f"--{name.replace('_', '-')}: {said}"
