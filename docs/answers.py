@@ -9,6 +9,7 @@ from picked import OfModel, Pick, Runs, filled, picked
 from shown import RECOMMENDED, SEEN_AND_HEARD, TEXT_TO_IMAGE, TO_TEXT
 
 from molyneux.core.reader import EARLIER, readers_of
+from molyneux.data.worlds.captions import CaptionReader
 
 _MIG, _STRICT, _CORRECT = "disentanglement.mig", "coherence.strict", "prediction.accuracy"
 _SHAPE = {"factor": "shape", "group": "apart"}
@@ -27,7 +28,7 @@ class Answer:
         picks: the numbers.
         claims: pairs of picks of which the first is the larger.
         tables: a score of the tables below, where the answer itself is of another record.
-        same_captions: that the reader of captions reads the same today as when it had no name (its code is the same).
+        captions: the version of `CaptionReader` whose code read the captions of the records, before it had a name.
     """
 
     question: str
@@ -35,7 +36,7 @@ class Answer:
     picks: Mapping[str, Pick | OfModel] = field(default_factory=dict)
     claims: Sequence[tuple[str, str]] = ()
     tables: Pick | None = None
-    same_captions: bool = False
+    captions: str = ""
 
 
 def _transfer(name: str, *, source: str, target: str, via: str | None = None) -> Pick:
@@ -69,7 +70,7 @@ ANSWERS: dict[str, Answer] = {
             "bridge": _transfer("bridged", source="image", via="text", target="touch"),
         },
         [("felt", "seen"), ("bridge", "seen")],
-        same_captions=True,
+        captions="1",
     ),
     "ynoc": Answer(
         "Which text VAE puts each factor of a sentence into one number of its code?",
@@ -175,7 +176,7 @@ ANSWERS: dict[str, Answer] = {
         {name.lower(): _incomplete(name) for name in ("MMVAE", "MoPoE", "MVTCAE", "MVAE")}
         | {"drawn": _incomplete("MMVAE", TEXT_TO_IMAGE)},
         [("mmvae", "mopoe"), ("mopoe", "mvtcae"), ("mvtcae", "mvae")],
-        same_captions=True,
+        captions="1",
     ),
     "limits": Answer(
         "Why do pictures of captions fail?",
@@ -262,7 +263,7 @@ def answered(name: str, runs_of: Runs) -> str:
     """The question of a study and its answer, as the head of its page."""
     answer = ANSWERS[name]
     earlier = {modality for pick in answer.picks.values() for modality in _read_earlier(pick, runs_of)}
-    if "text" in earlier and answer.same_captions:
+    if "text" in earlier and answer.captions == CaptionReader.version:
         note = "Captions were read as today's reader reads them, pictures and contours by an earlier, unnamed reader"
     elif earlier:
         note = "Read by an earlier, unnamed reader"
