@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from molyneux.data.worlds.gebid_settings import GeBiDNoise
     from molyneux.data.worlds.interactions import Decomposition, Interactions
     from molyneux.data.worlds.levels import FigureAttributes, Rendering
+    from molyneux.data.worlds.molyneux_shapes import Bridging, Hand, MolyneuxShapes
     from molyneux.data.worlds.push import SimulatedPush, export_push
     from molyneux.data.worlds.sentences import Letters, PartsOfSpeech, Ynoc, ideal_codes
     from molyneux.data.worlds.shapeworld import (
@@ -37,17 +38,20 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Bridging",
     "CaptionSettings",
     "CdSprites",
     "Decomposition",
     "FigureAttributes",
     "GeBiD",
     "GeBiDNoise",
+    "Hand",
     "HeldOut",
     "HeldOutSplits",
     "Interactions",
     "Interpretation",
     "Letters",
+    "MolyneuxShapes",
     "Noise",
     "PartsOfSpeech",
     "PictureSettings",

@@ -172,8 +172,8 @@ class CdSprites(CaptionedWorld):
         dark = DARK_PUBLISHED if settings.dark_background == "published" else DARK_CLEAN
         what = Paint(
             colour=self._colour(scenes),
-            front=_textures(draws[:, _FRONT], draws[:, _FRONT + 1], bank, varied=settings.textures == "procedural"),
-            back=_textures(draws[:, _BACK], draws[:, _BACK + 1], bank, varied=settings.textures == "procedural"),
+            front=textures.choice(draws[:, _FRONT], draws[:, _FRONT + 1], bank, varied=settings.textures == "procedural"),
+            back=textures.choice(draws[:, _BACK], draws[:, _BACK + 1], bank, varied=settings.textures == "procedural"),
             ground=self._codes(scenes.factors, "background") if settings.level >= 5 else np.full(len(scenes), -1),
             shades=np.stack([LIGHT, dark]),
             noise=draws[:, _GRAIN] if settings.noise.background else np.zeros(len(scenes)),
@@ -218,19 +218,6 @@ class CdSprites(CaptionedWorld):
         if self._settings.level >= 2:
             return self._codes(factors, "size")
         return np.full(len(factors), int(np.argmax(list(self._settings.choices["sizes"].values()))))
-
-
-def _textures(which: np.ndarray, how: np.ndarray, bank: np.ndarray, *, varied: bool) -> np.ndarray:
-    """Number, symmetry and rolls of textures, (n, 4) int64, from uniform numbers (n,) each.
-
-    Procedural textures are `varied` by rolls and turns; photographs are used as they are, as published.
-    """
-    side = bank.shape[1]
-    number = pick(which, len(bank))
-    if not varied:
-        return np.stack([number, *[np.zeros_like(number)] * 3], 1)
-    symmetry, place = np.divmod(pick(how, 8 * side * side), side * side)
-    return np.stack([number, symmetry, place // side, place % side], 1)
 
 
 def _rotations(limit: float) -> np.ndarray:

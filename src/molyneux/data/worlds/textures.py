@@ -22,6 +22,7 @@ from PIL import Image
 from molyneux.core import StoreError, files, seeds
 from molyneux.core.image_files import decoded, open_image
 from molyneux.core.tooling.compiled import compiled
+from molyneux.data.worlds.combinations import pick
 
 COUNT = 4096
 """Procedural textures in a bank, as long as it stays within `MEMORY`."""
@@ -57,6 +58,19 @@ def procedural(side: int) -> np.ndarray:
         list(pool.map(draw_patterns, *(np.array_split(table[:count], 2) for table in (family, numbers, keys, bank))))
     bank.setflags(write=False)
     return bank
+
+
+def choice(which: np.ndarray, how: np.ndarray, bank: np.ndarray, *, varied: bool) -> np.ndarray:
+    """Number, symmetry and rolls of textures, (n, 4) int64, from uniform numbers (n,) each.
+
+    Procedural textures are `varied` by rolls and turns; photographs are used as they are, as published.
+    """
+    side = bank.shape[1]
+    number = pick(which, len(bank))
+    if not varied:
+        return np.stack([number, *[np.zeros_like(number)] * 3], 1)
+    symmetry, place = np.divmod(pick(how, 8 * side * side), side * side)
+    return np.stack([number, symmetry, place // side, place % side], 1)
 
 
 @lru_cache(maxsize=2)

@@ -1,0 +1,125 @@
+"""Which shapes are seen and felt together in training: the design of an experiment on Molyneux's question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from molyneux.core import ConfigError, DataError, choice_problems, seeds
+from molyneux.data.dataset import Split
+from molyneux.data.worlds.molyneux_shapes.chosen import COUNT
+
+Role = Literal["bridged", "parted", "felt", "seen", "new"]
+"""What a shape is in training: seen and felt together; seen, or felt, but never together; only felt; only seen; neither."""
+
+ROLES: tuple[Role, ...] = ("bridged", "parted", "felt", "seen", "new")
+
+POOL = 128
+"""Shapes that are bridged or parted."""
+
+ASKED = 64
+"""Shapes of each other role: the first quarter of them are asked about in validation, the others in the test."""
+
+_SENSES: dict[str, tuple[tuple[bool, bool], ...]] = {
+    "bridged": ((True, True),),
+    "parted": ((True, False), (False, True)),
+    "felt": ((False, True),),
+    "seen": ((True, False),),
+    "new": (),
+}
+"""By role, the pairs of sight and touch that samples of training have, equally likely."""
+
+
+@dataclass(frozen=True)
+class Bridging:
+    """Which of the 320 shapes training samples show, in which senses, and which shapes are asked about.
+
+    Of 128 shapes, `bridged` are seen and felt in the same sample. The others of the 128 are `parted`: each sample shows them to
+    one sense, so that both senses meet the same shapes whatever `bridged` is. 64 shapes are only `felt`, 64 only `seen`, and 64
+    are `new` to both senses. Samples of the splits `validation` and `test` are complete: they show the 128 shapes, and of each
+    other role 16 and 48, of which no shape is in both.
+
+    Args:
+        bridged: how many shapes are seen and felt together, 0 to 128.
+        named: roles of the shapes that have their name in training, where the world has names; new ones have none.
+        assignment: another number gives the roles to other shapes.
+
+    Raises:
+        ConfigError: a number of shapes out of range, or an unknown role.
+    """
+
+    bridged: int = 32
+    named: tuple[Role, ...] = ("bridged", "parted", "felt", "seen")
+    assignment: int = 0
+
+    def __post_init__(self) -> None:
+        problems = [problem for role in self.named for problem in choice_problems(named=(role, ROLES[:-1]))]
+        if not 0 <= self.bridged <= POOL:
+            problems.append(f"bridged: expected 0 to {POOL} shapes, got {self.bridged}")
+        if problems:
+            raise ConfigError(problems)
+
+    @cached_property
+    def roles(self) -> np.ndarray:
+        """The role of every shape, as a place in `ROLES`, (320,) int64."""
+        return self._design[0]
+
+    def shapes(self, split: Split) -> np.ndarray:
+        """Numbers of the shapes that a split shows, in rising order, (k,) int64."""
+        asked = {"validation": 1, "test": 2}.get(split, 0)
+        roles, part = self._design
+        if asked:
+            return np.flatnonzero(np.isin(part, (0, asked)))
+        return np.flatnonzero(roles != ROLES.index("new"))
+
+    def present(self, shapes: np.ndarray, draws: np.ndarray, split: Split) -> dict[str, np.ndarray]:
+        """Which samples have sight, touch and name: three masks (n,) bool.
+
+        Args:
+            shapes: (n,) numbers of the shapes.
+            draws: (n,) of [0, 1), for what one of two senses is present.
+            split: of the samples.
+        """
+        whole = np.ones(len(shapes), bool)
+        if split != "train":
+            return {"image": whole, "touch": whole, "text": whole}
+        roles = self.roles[shapes]
+        image, touch, named = ~whole, ~whole, ~whole
+        for number, role in enumerate(ROLES):
+            rows = roles == number
+            if rows.any():
+                sets = np.array(_SENSES[role])
+                image[rows], touch[rows] = sets[(draws[rows] * len(sets)).astype(np.int64)].T
+                named[rows] = role in self.named
+        present = {"image": image, "touch": touch, "text": named}
+        self.check(shapes, present)
+        return present
+
+    def check(self, shapes: np.ndarray, present: dict[str, np.ndarray]) -> None:
+        """Refuse training samples that show a shape in senses that its role does not have.
+
+        Raises:
+            DataError: names the first such shape.
+        """
+        roles, image, touch = self.roles[shapes], present["image"], present["touch"]
+        together, new = roles == ROLES.index("bridged"), roles == ROLES.index("new")
+        wrong = (image & touch & ~together) | new
+        wrong |= (image & (roles == ROLES.index("felt"))) | (touch & (roles == ROLES.index("seen")))
+        if wrong.any():
+            shape = int(shapes[wrong][0])
+            raise DataError(f"shape {shape} is {ROLES[self.roles[shape]]} and shown otherwise in training: report this as a bug")
+
+    @cached_property
+    def _design(self) -> tuple[np.ndarray, np.ndarray]:
+        """Roles (320,), and where each shape is asked about (320,): 0 in both, 1 in validation, 2 in the test."""
+        order = np.argsort(seeds.uniforms(seeds.key(self.assignment, "molyneux-v1", "roles"), np.arange(COUNT), 1)[:, 0])
+        roles, part = np.empty(COUNT, np.int64), np.zeros(COUNT, np.int64)
+        roles[order[: self.bridged]], roles[order[self.bridged : POOL]] = 0, 1
+        for number in range(2, len(ROLES)):
+            first = POOL + (number - 2) * ASKED
+            own = order[first : first + ASKED]
+            roles[own], part[own[: ASKED // 4]], part[own[ASKED // 4 :]] = number, 1, 2
+        return roles, part

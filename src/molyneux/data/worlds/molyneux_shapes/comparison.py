@@ -1,0 +1,40 @@
+"""How far two curves are from each other, whatever their place, size, rotation and handedness."""
+
+from __future__ import annotations
+
+import numpy as np
+
+DIRECTIONS = 256
+"""Directions in which the border's distance from the centroid is compared."""
+
+ANGLES = np.arange(DIRECTIONS) * (2.0 * np.pi / DIRECTIONS)
+
+
+def radii_of(curves: np.ndarray) -> np.ndarray:
+    """The border's distance from the origin in `DIRECTIONS` directions, equally spaced, (n, DIRECTIONS), scaled to the area pi.
+
+    Args:
+        curves: (n, points, 2), star-shaped around the origin, clockwise as seen in a picture.
+    """
+    out = np.empty((len(curves), DIRECTIONS))
+    for row, points in enumerate(curves):
+        angle = np.arctan2(points[:, 1], points[:, 0]) % (2.0 * np.pi)
+        order = np.argsort(angle)
+        out[row] = np.interp(ANGLES, angle[order], np.sqrt((points[order] ** 2).sum(1)), period=2.0 * np.pi)
+    return np.asarray(out / np.sqrt((out**2).mean(1, keepdims=True)))
+
+
+def distances(one: np.ndarray, other: np.ndarray, *, mirrored: bool = True) -> np.ndarray:
+    """Distances (n, m) of curves given by their radii (n, DIRECTIONS) and (m, DIRECTIONS).
+
+    The root mean square difference of the radii in the rotation in which it is smallest: 0 for curves of the same shape, whatever
+    their place, size and rotation; in units of the radius of a disc of the same area. With `mirrored`, also of mirror images.
+    """
+    spectra, others = np.fft.rfft(one), np.fft.rfft(other)
+    squares = (one**2).sum(1)[:, None] + (other**2).sum(1)
+    best = np.empty((len(one), len(other)))
+    for row, spectrum in enumerate(spectra):
+        best[row] = np.fft.irfft(spectrum * np.conj(others), DIRECTIONS).max(1)
+        if mirrored:
+            best[row] = np.maximum(best[row], np.fft.irfft(spectrum * others, DIRECTIONS).max(1))
+    return np.asarray(np.sqrt(np.maximum(squares - 2.0 * best, 0.0) / DIRECTIONS))
