@@ -14,13 +14,16 @@ import numpy as np
 import pytest
 
 from molyneux.data import (
+    Bridging,
     CdSprites,
     GeBiD,
     GeBiDNoise,
+    Hand,
     HeldOut,
     Interactions,
     Letters,
     Missing,
+    MolyneuxShapes,
     Noise,
     PartsOfSpeech,
     SceneSettings,
@@ -69,6 +72,11 @@ def worlds():
     yield "interactions", Interactions(), PLAIN
     every = ("mixture", "synergy")
     yield "interactions mixed", Interactions(kinds=("series", "tabular", "tabular"), targets=every, embedding="linear"), PLAIN
+    for level in range(1, 6):
+        yield f"molyneux {level}", MolyneuxShapes(level=level), PLAIN
+    described = MolyneuxShapes(text="description", image_size=48, hand=Hand(second=1.0, speed=0.6, tremor=0.05, turned=False))
+    yield "molyneux described", described, PLAIN
+    yield "molyneux bridged", MolyneuxShapes(level=3, bridging=Bridging(bridged=8, named=("felt",), assignment=2)), PLAIN
     yield from shape_worlds()
 
 

@@ -69,7 +69,13 @@ def _draw(
             for j in range(left, right + 2):
                 cut[i, j] = 0.0
         for i in range(points):
-            if y[i] != y[i + 1]:
+            j, k, height = int(x[i]), int(y[i]), y[i + 1] - y[i]
+            # within one pixel, as most edges are
+            if int(x[i + 1]) == j and int(y[i + 1]) == k and min(x[i], x[i + 1], y[i], y[i + 1]) >= 0.0 and max(j, k) < side:
+                middle = 0.5 * (x[i] + x[i + 1]) - j
+                cut[k, j] += height * (1.0 - middle)
+                cut[k, j + 1] += height * middle
+            elif height != 0.0:
                 _cut(x[i], y[i], x[i + 1], y[i + 1], cut)
         for i in range(side):
             for j in range(side):

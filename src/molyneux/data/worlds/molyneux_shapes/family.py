@@ -45,7 +45,7 @@ _FINE = 1024
 _ROUND, _SHARP = 0.86, 0.06
 
 
-class Parameters(NamedTuple):
+class CurveParameters(NamedTuple):
     """What curves are like, one row each; see the module.
 
     Args:
@@ -78,12 +78,12 @@ def candidates(numbers: np.ndarray) -> np.ndarray:
     return seeds.uniforms(seeds.key(0, "molyneux-v1", "shapes"), numbers, NUMBERS)
 
 
-def parameters(numbers: np.ndarray) -> Parameters:
+def parameters(numbers: np.ndarray) -> CurveParameters:
     """What the curves of some numbers (n, `NUMBERS`) are like."""
     corners = np.array(CORNERS)[(numbers[:, 0] * len(CORNERS)).astype(np.int64)]
     lobes = np.array(LOBES)[(numbers[:, 3] * len(LOBES)).astype(np.int64)]
     depth = np.where(lobes > 0, LEAST_DEPTH + (MOST_DEPTH - LEAST_DEPTH) * numbers[:, 4], 0.0)
-    return Parameters(
+    return CurveParameters(
         corners=corners,
         lobes=lobes,
         sharpness=numbers[:, 1],
@@ -137,10 +137,11 @@ def _trace(
             radii[i] = dent * math.sin(half) / (dent * math.sin(half - away) + math.sin(away))
         reach = int((_SHARP + (_ROUND - _SHARP) * (1.0 - sharpness[row])) * half / step)
         for _ in range(2):
+            total = 0.0
+            for i in range(-reach - 1, reach):
+                total += radii[i % _FINE]
             for i in range(_FINE):
-                total = 0.0
-                for j in range(i - reach, i + reach + 1):
-                    total += radii[j % _FINE]
+                total += radii[(i + reach) % _FINE] - radii[(i - reach - 1) % _FINE]
                 smooth[i] = total / (2 * reach + 1)
             for i in range(_FINE):
                 radii[i] = smooth[i]
@@ -167,11 +168,17 @@ def _trace(
             x[i], y[i] = (x[i] - middle_x / area) * scale, (y[i] - middle_y / area) * scale
             if i > 0:
                 travelled[i] = travelled[i - 1] + math.sqrt((x[i] - x[i - 1]) ** 2 + (y[i] - y[i - 1]) ** 2)
-        place = 0
-        for point in range(out.shape[1]):
-            wanted = travelled[_FINE] * point / out.shape[1]
-            while travelled[place + 1] <= wanted:
-                place += 1
-            rest = (wanted - travelled[place]) / (travelled[place + 1] - travelled[place])
-            out[row, point, 0] = x[place] + rest * (x[place + 1] - x[place])
-            out[row, point, 1] = y[place] + rest * (y[place + 1] - y[place])
+        _cut(x, y, travelled, out[row])
+
+
+@compiled
+def _cut(x: np.ndarray, y: np.ndarray, travelled: np.ndarray, out: np.ndarray) -> None:
+    """Points (points, 2) at equal steps along a closed line, of which the way to each point is known."""
+    place, whole = 0, travelled[len(travelled) - 1]
+    for point in range(len(out)):
+        wanted = whole * point / len(out)
+        while travelled[place + 1] <= wanted:
+            place += 1
+        rest = (wanted - travelled[place]) / (travelled[place + 1] - travelled[place])
+        out[point, 0] = x[place] + rest * (x[place + 1] - x[place])
+        out[point, 1] = y[place] + rest * (y[place + 1] - y[place])

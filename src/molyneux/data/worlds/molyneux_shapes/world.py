@@ -305,7 +305,7 @@ class MolyneuxShapes(World):
 
 
 @lru_cache(maxsize=1)
-def _parameters() -> family.Parameters:
+def _parameters() -> family.CurveParameters:
     """What all shapes are like."""
     return family.parameters(family.candidates(np.array(NUMBERS)))
 
