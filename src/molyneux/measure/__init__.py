@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from molyneux.measure.trained_control import TrainedControl
     from molyneux.measure.transfer import Transfer
     from molyneux.measure.traversals import Traversals
+    from molyneux.measure.two_way_choice import TwoWayChoice
 
 __all__ = [
     "Breakdown",
@@ -75,6 +76,7 @@ __all__ = [
     "TrainedControl",
     "Transfer",
     "Traversals",
+    "TwoWayChoice",
     "WrongAnswers",
     "apart",
     "evaluate",

@@ -74,6 +74,7 @@ FAMILIES = {
     "leakage": "What private codes know of the rest",
     "posterior_gap": "Posterior and prior",
     "synergy": "Synergy (canonical correlation)",
+    "two_way_choice": "Two-way choice between senses",
 }
 CONTROLS = {
     "ceiling": "judge ceiling",
