@@ -73,14 +73,15 @@ def _best(points: np.ndarray, counts: np.ndarray, radii: np.ndarray, fitted: int
     return found
 
 
-def signatures(points: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The radii (n, DIRECTIONS) of what points outline, as `comparison.distances` takes them; of no known curve.
+def signatures(points: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What points outline, of no known curve: radii (n, DIRECTIONS) and the radius of a disc of the same area (n,).
 
     Arguments as of `match`. Directions without points are filled in from their neighbours.
     """
-    signature, pose = np.ones((len(points), DIRECTIONS)), np.zeros((len(points), 3))
+    signature, pose = np.ones((len(points), DIRECTIONS)), np.ones((len(points), 3))
     _describe(points, counts, signature, pose)
-    return np.asarray(signature / np.sqrt((signature**2).mean(1, keepdims=True)))
+    scale = np.sqrt((signature**2).mean(1))
+    return signature / scale[:, None], pose[:, 2] * scale
 
 
 @compiled
