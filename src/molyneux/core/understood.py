@@ -46,6 +46,7 @@ class Understood:
         problem: why the text is no sentence of a world that has sentences; empty otherwise.
         complete_with: makes the caption, with a generator for what is open; None where there is none.
         remarks: what was decided where the text may mean several things, a sentence each.
+        nearest_differs: whether a nearest sentence means something else than the text.
     """
 
     text: str
@@ -57,6 +58,7 @@ class Understood:
     problem: str = ""
     complete_with: Callable[[np.random.Generator], CompletedCaption] | None = None
     remarks: tuple[str, ...] = ()
+    nearest_differs: bool = False
 
     @classmethod
     def of_caption(
@@ -102,7 +104,8 @@ class Understood:
         if not parts:
             return ""
         shown = self.text if len(self.text) <= _LONGEST else f"{self.text[:_LONGEST]}..."
-        advice = f"; the nearest caption is {self.nearest!r}" if self.nearest else ""
+        differs = ", which means something else" if self.nearest_differs else ""
+        advice = f"; the nearest caption is {self.nearest!r}{differs}" if self.nearest else ""
         return f"{shown!r}: {'; '.join(parts)}{advice}"
 
 

@@ -102,3 +102,8 @@ def chosen(value: str, known: Iterable[str], default: str = "") -> str:
     if value in names:
         return value
     return default if default in names else (names[0] if names else "")
+
+
+def whole(value: Any, default: int) -> int:
+    """A value of a field for numbers as a whole number; the default for what is none, such as an empty field."""
+    return int(value) if isinstance(value, int | float) and abs(value) < 2**31 else default

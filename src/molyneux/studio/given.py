@@ -81,6 +81,13 @@ def _png_text(image: Image) -> str:
     return base64.urlsafe_b64encode(stream.getvalue()).decode().rstrip("=")
 
 
+def plain_base64(text: str) -> str:
+    """The base64 of an address, as `picture_text` gives it, in the usual letters, without anything else."""
+    kept = "".join(letter for letter in text if letter.isalnum() or letter in "-_")
+    kept = kept.replace("-", "+").replace("_", "/")
+    return kept + "=" * (-len(kept) % 4)
+
+
 def picture_of(text: str) -> Image:
     """The picture of a text that `picture_text` gave.
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import molyneux.run as running
-from molyneux.core import ConfigError, files, nearest, store
+from molyneux.core import ConfigError, MolyneuxError, files, nearest, store
 
 if TYPE_CHECKING:
     from molyneux.core import Batch
@@ -85,6 +87,18 @@ class Library:
     def models(self) -> tuple[str, ...]:
         """Names of everything that can be opened."""
         return (*self.shipped, *(place.name for place in self.runs() if place.trained))
+
+    def trained_on(self, world: str) -> tuple[str, ...]:
+        """Names of the models whose settings name a class of world, such as `ShapeWorld`; no model is opened."""
+        pattern = re.compile(rf"class_path: *(?:[\w.]+\.)?{re.escape(world)}\b")
+        places = [(name, self.folder(name)) for name in self.shipped]
+        places += [(place.name, place.folder) for place in self.runs() if place.trained]
+        found = []
+        for name, folder in places:
+            with suppress(MolyneuxError):  # settings that no plain file holds
+                if pattern.search(files.read_plain(folder / "config.yaml").decode("utf-8", "replace")):
+                    found.append(name)
+        return tuple(found)
 
     def run(self, name: str) -> RunPlace:
         """The run of a name.

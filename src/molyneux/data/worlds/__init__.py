@@ -21,10 +21,12 @@ if TYPE_CHECKING:
         HeldOutSplits,
         Interpretation,
         PictureSettings,
+        SceneEntity,
         SceneSettings,
         Semantics,
         ShapeClasses,
         ShapeWorld,
+        SingleScene,
         Tree,
         dmrs_of,
         eds_of,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
         parse,
         realise_with_ace,
         say,
+        scene_of,
         tree_of_dmrs,
     )
 
@@ -56,11 +59,13 @@ __all__ = [
     "PartsOfSpeech",
     "PictureSettings",
     "Rendering",
+    "SceneEntity",
     "SceneSettings",
     "Semantics",
     "ShapeClasses",
     "ShapeWorld",
     "SimulatedPush",
+    "SingleScene",
     "Split",
     "SplitSource",
     "SpriteRendering",
@@ -77,6 +82,7 @@ __all__ = [
     "parse",
     "realise_with_ace",
     "say",
+    "scene_of",
     "tree_of_dmrs",
 ]
 

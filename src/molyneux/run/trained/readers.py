@@ -191,10 +191,12 @@ def read_value(dataset: Dataset, value: Any, *, modality: str = "") -> ReadValue
     if isinstance(dataset, Understands) and found.kind == "text" and isinstance(value, str):
         said = dataset.understand(value)
         notes += [said.explained()] if not said.consistent else []
+        if not said.consistent and not readers:  # of a world of sentences, which reads nothing else
+            raise DataError(said.explained())
         if said.complete:
             text = said.caption(np.random.default_rng(0)).text
             spelt = dict(dataset.views_of_caption(text))
-            notes += [f"{value!r} is read as {text!r}"] if text != value else []
+            notes += [f"{value!r} is read as {text!r}"] if text != value and readers else []
             notes += said.remarks
         elif said.consistent and said.values:
             named = ", ".join(f"{name} {part}" for name, part in said.values.items())
@@ -203,8 +205,10 @@ def read_value(dataset: Dataset, value: Any, *, modality: str = "") -> ReadValue
         made = spelt.get(found.name) or views_of(found, text)
     except DataError as error:
         raise DataError("; ".join([*notes, str(error)])) from error
-    readings = read_views({found.name: readers}, spec, {found.name: made.view})[0]
-    return ReadValue(found.name, readings.get(found.name, ()), (*notes, *made.notes))
+    readings = read_views({found.name: readers}, spec, {found.name: made.view})[0].get(found.name, ())
+    if not readings and spelt:
+        readings = (ViewReading("grammar of the world", {"caption": text}, exact=True),)
+    return ReadValue(found.name, readings, (*notes, *made.notes))
 
 
 def _fitting(spec: Spec, value: Any) -> Modality:

@@ -13,7 +13,7 @@ from nicegui import events, ui
 import molyneux.run as runs
 from molyneux.core import DataError, Modality, MolyneuxError, TracesContours
 from molyneux.studio import given
-from molyneux.studio.address import PageState
+from molyneux.studio.address import PageState, whole
 from molyneux.studio.answers import readings_of, show_generated, show_predicted
 from molyneux.studio.computing import SupersededError
 from molyneux.studio.drawing import drawing
@@ -83,11 +83,11 @@ class _Ask:
                 self.inputs = ResultArea("what is given")
                 with ui.element("div").classes("row"):
                     count = ui.number("How many", value=state.count, min=1, max=MOST_DRAWN, step=1, format="%d")
-                    count.props("outlined dense debounce=300").on_value_change(lambda e: self._changed(count=_whole(e.value, 1)))
+                    count.props("outlined dense debounce=300").on_value_change(lambda e: self._changed(count=whole(e.value, 1)))
                     self.seed = ui.number("Seed", value=state.seed, min=0, step=1, format="%d").props(
                         "outlined dense debounce=300"
                     )
-                    self.seed.on_value_change(lambda e: self._changed(seed=_whole(e.value, 0)))
+                    self.seed.on_value_change(lambda e: self._changed(seed=whole(e.value, 0)))
                 button("New draws", lambda: self.seed.set_value(self.visit.state.seed + 1), strong=True)
                 raw = ui.checkbox("Take texts symbol by symbol", value=state.raw)
                 raw.on_value_change(lambda e: self._changed(raw=bool(e.value)))
@@ -162,7 +162,8 @@ class _Ask:
     def _picture(self, modality: Modality, value: str) -> None:
         if value:
             ui.html(
-                f'<img class="picture small" alt="what is given" src="data:image/png;base64,{_standard(value)}">', sanitize=False
+                f'<img class="picture small" alt="what is given" src="data:image/png;base64,{given.plain_base64(value)}">',
+                sanitize=False,
             )
             button("Take it away", lambda: self._give(modality.name, "", anew=True))
         ui.label("Draw a figure: it is filled when you lift the pointer.").classes("quiet")
@@ -180,7 +181,7 @@ class _Ask:
         """Takes the picture of a test sample of the world."""
         with ui.element("div").classes("row"):
             number = ui.number("or test sample", value=0, min=0, step=1, format="%d").props("outlined dense")
-            button("Take it", lambda: self._take(modality, _whole(number.value, 0)))
+            button("Take it", lambda: self._take(modality, whole(number.value, 0)))
 
     async def _take(self, modality: Modality, number: int) -> None:
         model = next(model for model in self.models if modality.name in model.modalities)
@@ -353,15 +354,4 @@ def _pictures(model: runs.TrainedModel, state: AskState) -> dict[str, str]:
     """The pictures that are given, by the names of files that the lines have for them."""
     values = given.unpacked(state.given)
     images = (item.name for item in model.spec.modalities if item.kind == "image" and item.name in values)
-    return {f"{name}.png": _standard(values[name]) for name in images}
-
-
-def _standard(text: str) -> str:
-    """Base64 for addresses as the usual one, without anything else."""
-    kept = "".join(letter for letter in text if letter.isalnum() or letter in "-_")
-    kept = kept.replace("-", "+").replace("_", "/")
-    return kept + "=" * (-len(kept) % 4)
-
-
-def _whole(value: Any, default: int) -> int:
-    return int(value) if isinstance(value, int | float) and abs(value) < 2**31 else default
+    return {f"{name}.png": given.plain_base64(values[name]) for name in images}

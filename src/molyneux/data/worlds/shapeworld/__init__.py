@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from molyneux.data.worlds.shapeworld.meaning.trees.trees import Tree
     from molyneux.data.worlds.shapeworld.meaning.truth.semantics import Semantics
     from molyneux.data.worlds.shapeworld.scenes.settings import HeldOut, SceneSettings
+    from molyneux.data.worlds.shapeworld.single_scene import SceneEntity, SingleScene, scene_of
     from molyneux.data.worlds.shapeworld.world_settings import CaptionSettings, HeldOutSplits, PictureSettings
 
 __all__ = [
@@ -21,10 +22,12 @@ __all__ = [
     "HeldOutSplits",
     "Interpretation",
     "PictureSettings",
+    "SceneEntity",
     "SceneSettings",
     "Semantics",
     "ShapeClasses",
     "ShapeWorld",
+    "SingleScene",
     "Tree",
     "dmrs_of",
     "eds_of",
@@ -34,6 +37,7 @@ __all__ = [
     "parse",
     "realise_with_ace",
     "say",
+    "scene_of",
     "tree_of_dmrs",
 ]
 

@@ -189,7 +189,7 @@ class ShapeWorld(LanguageWorld):
             return language_of(self.language).everything
         unused = {word for name in self.kinds for word in PAPER_UNUSED.get(name, ())}
         paraphrased = self.variant == "related"
-        return language_of(self.language).vocabulary(self._meanings, unused=sorted(unused), paraphrases=paraphrased)
+        return language_of(self.language).vocabulary(self.meanings, unused=sorted(unused), paraphrases=paraphrased)
 
     def scenes_of(self, split: Split, kind: Kind) -> SceneSettings:
         """What the scenes of a split and a kind are drawn from; raises ConfigError for an unknown split."""
@@ -223,7 +223,9 @@ class ShapeWorld(LanguageWorld):
         scenes = stacked(sets.scenes)
         shown, said = rows * pictures + picture, rows * texts + text
         if "image" in self.views:
-            found["image"] = torch.from_numpy(self._pictures(scenes, groups, kinds, split, seed)[shown])
+            numbers = (groups[:, None] * pictures + np.arange(pictures)).ravel()
+            drawn = self.pictures_of(scenes, numbers, kinds.repeat(pictures), split=split, seed=seed)
+            found["image"] = torch.from_numpy(drawn[shown])
         if "text" in self.views:
             wordings = wordings_of(groups, stream_of(seed, split, "wordings")) if self.variant == "related" else None
             made = language_of(self.language).realise(programs, self.vocabulary, length=self._length, uniforms=wordings)
@@ -326,13 +328,14 @@ class ShapeWorld(LanguageWorld):
         return self._drawn[self.kinds[0]].group
 
     @cached_property
-    def _meanings(self) -> tuple[str, ...]:
+    def meanings(self) -> tuple[str, ...]:
+        """Names of the symbols that the meanings of its captions have."""
         found = {name for kind in self.kinds for name in KINDS[kind].symbols(self.variant, self._own_colours)}
         return tuple(name for name in SYMBOLS if name in found)
 
     @cached_property
     def _caption_factors(self) -> tuple[Factor, ...]:
-        return caption_factors(self._meanings)
+        return caption_factors(self.meanings)
 
     @cached_property
     def _length(self) -> int:
@@ -377,14 +380,10 @@ class ShapeWorld(LanguageWorld):
         except NotDrawnError as error:
             raise explained(error, split, kind, accept, splits.limits_of(split, held_out, self.only)) from error
 
-    def _pictures(self, scenes: Scenes, groups: np.ndarray, kinds: np.ndarray, split: Split, seed: int) -> np.ndarray:
-        """Pictures (n * P, 3, S, S) of scenes, with noise."""
-        images = draw(scenes, size=self.image_size)
-        each = len(scenes) // max(1, len(groups))
-        levels = np.array([KINDS[name].noise if self._image.noise is None else self._image.noise for name in self.kinds])[
-            kinds
-        ].repeat(each)
-        numbers = (groups[:, None] * each + np.arange(each)).ravel()
+    def pictures_of(self, scenes: Scenes, numbers: np.ndarray, kinds: np.ndarray, *, split: Split, seed: int) -> np.ndarray:
+        """Pictures (n, 3, S, S) uint8 of scenes, with noise by their numbers (n,) and kinds (n,), places in `kinds`."""
+        images, own = draw(scenes, size=self.image_size), self._image.noise
+        levels = np.array([KINDS[name].noise if own is None else own for name in self.kinds])[kinds]
         add_noise(images, levels, stream_of(seed, split, "noise"), numbers)
         return images
 

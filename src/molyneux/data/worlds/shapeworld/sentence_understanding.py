@@ -33,8 +33,8 @@ class LanguageWorld(World):
 
     @property
     @abstractmethod
-    def _meanings(self) -> tuple[str, ...]:
-        """The symbols that the meanings of captions have."""
+    def meanings(self) -> tuple[str, ...]:
+        """Names of the symbols that the meanings of captions have."""
 
     def understand(self, text: str) -> Understood:
         """A sentence of a person as a caption; see `interpret`.
@@ -46,7 +46,8 @@ class LanguageWorld(World):
         said = interpret(require_text(text), self.language)
         if said.tree is None:
             unknown = {word: near for word, near in said.unknown.items() if word}
-            return Understood(text, unknown=unknown, nearest=said.suggestion, problem=said.problem)
+            nearest, differs = said.suggestion, said.suggests_other
+            return Understood(text, unknown=unknown, nearest=nearest, problem=said.problem, nearest_differs=differs)
         return self._within_vocabulary(text, said, said.tree)
 
     def views_of_caption(self, caption: str) -> Mapping[str, ConvertedViews]:
@@ -86,7 +87,7 @@ class LanguageWorld(World):
     def _wordings(self, said: Interpretation, tree: Tree) -> Iterator[list[str]]:
         """The wordings of a meaning, first those of the meanings that captions of this world have."""
         language = language_of(self.language)
-        for one in sorted(alternatives(tree), key=lambda one: not set(one.polish) <= set(self._meanings)):
+        for one in sorted(alternatives(tree), key=lambda one: not set(one.polish) <= set(self.meanings)):
             yield said.caption.split() if one == tree else language.say(one)
             yield from (language.say(one, uniform=number / _WORDINGS) for number in range(_WORDINGS))
 

@@ -55,6 +55,47 @@ def test_the_caption_that_was_probably_meant_is_offered_but_not_taken():
         assert (found.tree, found.suggestion) == (None, caption), text
 
 
+@pytest.mark.parametrize(
+    "text", ["few squares are red", "many circles are blue", "several squares are red", "six shapes are red"]
+)
+def test_no_sentence_stands_for_an_amount_that_captions_do_not_have(text):
+    assert interpret(text).suggestion == ""
+    assert "how many" in interpret(text).problem or "five" in interpret(text).problem
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("there is a red sqare", False),
+        ("al squares are red", False),
+        ("a red square blue", False),
+        ("there is a purple square", True),
+        ("a big square is red", True),
+    ],
+)
+def test_a_suggestion_of_another_meaning_says_so(text, other):
+    found = interpret(text)
+    assert found.suggests_other == other
+    assert ("means something else" in found.explained()) == other
+
+
+def test_it_after_if_is_what_was_named():
+    found = interpret("if there is a circle, it is red")
+    assert found.caption == "if there is a circle , then all circles are red ."
+    assert "named before" in found.explained()
+    assert interpret("If there are red squares, they are left of a circle.").tree.children[0].symbol == "ratio-eq-1"
+    assert interpret("it is red").tree == parse("the shape is red.")
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [("the dog is happy", "the "), ("a red Sqare is blue", "a red "), ("all squares", "all squares"), ("2 cubes are red", "2 ")],
+)
+def test_the_place_where_it_stops_is_told(text, read):
+    assert text[: interpret(text).stop] == read
+    assert interpret("a square is red").stop == len("a square is red")
+
+
 def test_what_is_decided_is_told():
     assert "at least" in interpret("three red squares").explained()
     assert interpret("squares are red").caption == "all squares are red ."

@@ -22,6 +22,7 @@ REMARKS = {
     "generic": "a plural without 'all' or 'some' is read as all of them",
     "some": "a plural without a number is read as at least one",
     "it": "'it' and 'this' are read as the only shape that it is true of, 'they' as all shapes",
+    "each": "'it' or 'they' after 'if' is read as all of those that were named before",
     "either": "'or' is read as one or both",
     "negative": "a question with 'not' at its beginning is read as without it",
     "not": "'there are not' so many is read as: fewer",
@@ -76,6 +77,11 @@ _SENTENCES = """
 !clause <exists(0 1)> = there :be 0:indefinite and it 1:verb[sg]
 !clause <exists(0 1)> = there :be 0:indefinite , and it 1:verb[sg]
 !clause <exists(0 1)> = there :be 0:indefinite . it 1:verb[sg]
+!top <#each if(ratio-eq-1(0 1) there-is(0))> = if there :be 0:indefinite , it 1:verb[sg]
+!top <#each if(ratio-eq-1(0 1) there-is(0))> = if there :be 0:indefinite , then it 1:verb[sg]
+!top <#each if(ratio-eq-1(0 1) there-is(0))> = if there :be 0:indefinite then it 1:verb[sg]
+!top <#each if(ratio-eq-1(0 1) ratio-neq-0(any 0))> = if there :be 0:noun[pl] , they 1:verb[pl]
+!top <#each if(ratio-eq-1(0 1) ratio-neq-0(any 0))> = if there :be 0:noun[pl] , then they 1:verb[pl]
 """
 
 _THINGS = """
@@ -143,10 +149,10 @@ _SUBJECTS = """
 !whole[pl] <of-2(ratio-eq-1(0 _))> = both the 0:noun[pl]
 !whole[pl] <of-2(ratio-eq-1(0 _))> = both of the 0:noun[pl]
 !whole[pl] <of-{total}(ratio-eq-1(0 _))> = the :total[total] 0:noun[pl]
-!whole[sg] <#it bare-the(any _)> = it
-!whole[sg] <#it bare-the(any _)> = this
-!whole[pl] <#it ratio-eq-1(any _)> = they
-!whole[pl] <#it ratio-eq-1(any _)> = all of them
+!whole[sg] <#it #unnamed bare-the(any _)> = it
+!whole[sg] <#it #unnamed bare-the(any _)> = this
+!whole[pl] <#it #unnamed ratio-eq-1(any _)> = they
+!whole[pl] <#it #unnamed ratio-eq-1(any _)> = all of them
 !subject[sg] <of-2(ratio-eq-0(0 _))> = neither 0:noun[sg]
 !subject[pl] <of-2(ratio-eq-0(0 _))> = neither of the 0:noun[pl]
 !subject[pl] <of-{total}(ratio-eq-1(0 _))> = all of the :total[total] 0:noun[pl]

@@ -22,7 +22,13 @@ from molyneux.data.worlds.shapeworld.meaning.language.captions import language_o
 from molyneux.data.worlds.shapeworld.meaning.language.english_of_people import REMARKS
 from molyneux.data.worlds.shapeworld.meaning.language.language import Language
 from molyneux.data.worlds.shapeworld.meaning.language.spelling import STOP, Word, english_words, plain_words
-from molyneux.data.worlds.shapeworld.meaning.language.suggestions import HINTS, nearest_sentence, nearest_word
+from molyneux.data.worlds.shapeworld.meaning.language.suggestions import (
+    AMOUNTS,
+    HINTS,
+    keeps_meaning,
+    nearest_sentence,
+    nearest_word,
+)
 from molyneux.data.worlds.shapeworld.meaning.trees.same import meaning_key, simplified
 from molyneux.data.worlds.shapeworld.meaning.trees.trees import Tree, fits_sort
 
@@ -48,6 +54,8 @@ class Interpretation:
         problem: where it stops and what could follow; empty where it is read.
         unknown: by word that no caption has, the nearest that captions have, or nothing.
         suggestion: the nearest caption of a sentence that cannot be read, if there is one.
+        suggests_other: whether the suggestion means something else than the sentence, as magenta is not purple.
+        stop: how many characters of the text are read before it stops; all of them where it is read.
     """
 
     text: str
@@ -58,13 +66,16 @@ class Interpretation:
     problem: str = ""
     unknown: Mapping[str, str] = field(default_factory=dict)
     suggestion: str = ""
+    suggests_other: bool = False
+    stop: int = 0
 
     def explained(self) -> str:
         """In one sentence, how it was read, or why it was not and what to write."""
         if self.tree is None:
             words = [f"{word!r} ({near}?)" if near else repr(word) for word, near in [*self.unknown.items()][:_SHOWN]]
             parts = [f"unknown word{'s' if len(words) > 1 else ''} {', '.join(words)}"] if words else []
-            parts += [self.problem, *([f"the nearest sentence is {self.suggestion!r}"] if self.suggestion else [])]
+            other = ", which means something else" if self.suggests_other else ""
+            parts += [self.problem, *([f"the nearest sentence is {self.suggestion!r}{other}"] if self.suggestion else [])]
             return "; ".join(parts)
         others = [f"it could also mean {caption!r}" for caption in self.others]
         return "; ".join([f"read as {self.caption!r}", *self.remarks, *others])
@@ -93,7 +104,7 @@ def interpret(sentence: str, language: str = "english") -> Interpretation:
             tree = spoken.read(one)
         except DataError:
             continue
-        return Interpretation(sentence, tree, " ".join(one), tuple(_remarks_of_captions(one)))
+        return Interpretation(sentence, tree, " ".join(one), tuple(_remarks_of_captions(one)), stop=len(sentence))
     if values := spoken.of_people.values(words):
         return _interpreted(spoken, sentence, values)
     return _refused(spoken, sentence, given[:LONGEST])
@@ -121,7 +132,7 @@ def _interpreted(language: Language, sentence: str, values: Sequence[Polish]) ->
     others.pop(meaning_key(tree))
     told = tuple(dict.fromkeys(REMARKS[name] for name in remarks if name in REMARKS))
     captions = tuple(" ".join(language.say(one)) for one in others.values())
-    return Interpretation(sentence, tree, " ".join(language.say(tree)), told, captions[:2])
+    return Interpretation(sentence, tree, " ".join(language.say(tree)), told, captions[:2], stop=len(sentence))
 
 
 def _refused(language: Language, sentence: str, words: Sequence[Word]) -> Interpretation:
@@ -141,11 +152,29 @@ def _refused(language: Language, sentence: str, words: Sequence[Word]) -> Interp
             problem += f", and captions are about {_ABOUT[language.name]}"
     told = {*unknown, *texts[place : place + 1]}
     hints = dict.fromkeys(HINTS[word] for word in texts if word in HINTS and word in told)
-    suggestion, resembling = "", all(near or word in HINTS for word, near in unknown.items())
-    for value in nearest_sentence(parser, texts)[:1] if resembling and len(texts) > _FEWEST else ():
+    suggestion, other = "", False
+    resembling = all(near or word in HINTS for word, near in unknown.items()) and not AMOUNTS & {*texts}
+    changed, values = nearest_sentence(parser, texts) if resembling and len(texts) > _FEWEST else ([], [])
+    for value in values[:1]:
         nearest = simplified(Tree.from_polish(without_remarks(value)))
         suggestion = "" if _says_nothing(nearest) else " ".join(language.say(nearest))
-    return Interpretation(sentence, problem="; ".join([problem, *hints]), unknown=unknown, suggestion=suggestion)
+        other = bool(suggestion) and not keeps_meaning(texts, changed)
+    problem, stop = "; ".join([problem, *hints]), _stop(sentence, words, place)
+    return Interpretation(sentence, problem=problem, unknown=unknown, suggestion=suggestion, suggests_other=other, stop=stop)
+
+
+def _stop(sentence: str, words: Sequence[Word], place: int) -> int:
+    """How many characters of a sentence stand before the word at a place."""
+    lowered, found = sentence.lower(), 0
+    for number, word in enumerate(words):
+        at = lowered.find(word.source, found) if word.source else -1
+        if number == place and at >= 0:
+            return at
+        if number >= place:
+            break
+        following = words[number + 1].source if number + 1 < len(words) else ""
+        found = max(at, found) if at < 0 or word.source == following else at + len(word.source)
+    return len(sentence.rstrip(" .!?")) if place < len(words) and words[place].text == STOP else found
 
 
 def _says_nothing(tree: Tree) -> bool:

@@ -34,8 +34,12 @@ _HINTS = {
         "next near beside between inside outside touching touches overlaps around against beyond within opposite on in at"
     ),
     "numbers go up to five": "six seven eight nine ten eleven twelve",
-    "say how many: 'at least three', 'most', 'more than half of the'": "many several few much lots numerous",
+    "say how many: 'at least three', 'most', 'more than half of the'": "many several few much lots numerous hardly",
 }
+AMOUNTS = frozenset(
+    ["six", "seven", "eight", "nine", "ten", "eleven", "twelve", "many", "several", "few", "much", "lots", "numerous", "hardly"]
+)
+"""Words of how many for which no sentence stands: one without them says something else."""
 HINTS = {word: hint for hint, words in _HINTS.items() for word in words.split()}
 
 _EDITS, _TRIALS, _RESEMBLANCE = 3, 80, 0.75
@@ -44,6 +48,9 @@ _SHORT = 3
 
 _INSERTED = ("a", "is", "shape", "shapes", "are", "the", "of", "than", "to", "there", "red")
 """Words that are put in where something is missing."""
+
+_SILENT = ("a", "an", "is", "are", "of", "than", "to", "there", "shape", "shapes")
+"""Those of them that leave the meaning as it is."""
 
 
 def nearest_word(word: str, known: Sequence[str]) -> str:
@@ -59,8 +66,8 @@ def nearest_word(word: str, known: Sequence[str]) -> str:
     return ""
 
 
-def nearest_sentence(parser: Parser, words: Sequence[str]) -> list[Polish]:
-    """The values of the sentence that the fewest changes of words give; none where a few do not.
+def nearest_sentence(parser: Parser, words: Sequence[str]) -> tuple[list[str], list[Polish]]:
+    """The sentence that the fewest changes of words give, and its values; none where a few do not.
 
     Args:
         parser: of the language.
@@ -77,13 +84,30 @@ def nearest_sentence(parser: Parser, words: Sequence[str]) -> list[Polish]:
                     continue
                 tried += 1
                 if tried > _TRIALS:
-                    return []
+                    return [], []
                 if values := parser.values(changed):
-                    return values
+                    return changed, values
                 following.append((parser.stop(changed)[0] - len(changed), changed))
         following.sort(key=lambda pair: -pair[0])
         waiting = [changed for _, changed in following[:4]]
-    return []
+    return [], []
+
+
+def keeps_meaning(words: Sequence[str], changed: Sequence[str]) -> bool:
+    """Whether changed words are the same ones spelled otherwise, or with words that say nothing put in."""
+    matched = difflib.SequenceMatcher(None, words, changed, autojunk=False)
+    for what, start, end, begin, stop in matched.get_opcodes():
+        if what == "delete" or (what == "insert" and not set(changed[begin:stop]) <= set(_SILENT)):
+            return False
+        if what == "replace" and (
+            end - start != stop - begin or not all(map(_spelt_otherwise, words[start:end], changed[begin:stop]))
+        ):
+            return False
+    return True
+
+
+def _spelt_otherwise(word: str, other: str) -> bool:
+    return RESEMBLES.get(word) != other and bool(difflib.get_close_matches(word[:40], [other], cutoff=0.6))
 
 
 def _changed(words: Sequence[str], place: int, expected: Sequence[str]) -> list[list[str]]:
