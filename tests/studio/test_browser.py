@@ -8,11 +8,13 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 import pytest
 
+from molyneux.core.sound_files import wav_bytes
 from molyneux.studio.server import PAGES
 
 WIDTHS = (420, 1300)
 READY = {
     "ask": ".reading:not(:empty)",
+    "scenes": "ul.meaning",
     "worlds": "figure.sample img",
     "codes": ".now figure.sample img",
     "broken": "svg.curve",
@@ -86,6 +88,38 @@ def test_lines_of_the_answer_before_go_where_there_is_no_new_one(page):
     page.get_by_text("The same in Python").wait_for(state="detached")
 
 
+def test_a_sentence_is_true_or_false_of_a_scene_and_one_change_is_told(page):
+    page.goto("/scenes")
+    page.get_by_text("By its meaning, it is true.").wait_for()
+    page.get_by_label("Your sentence").fill("Are all circles white?")
+    page.get_by_text("By its meaning, it is false.").wait_for()
+    assert "read as" in page.locator(".note").first.inner_text().lower()
+    assert page.locator("ul.meaning").inner_text().split("\n")[0] == "all"
+    page.get_by_role("heading", name="Foils").wait_for()
+    page.get_by_role("button", name="no circle is white").or_(page.get_by_role("button", name="not all circles")).first.click()
+    page.get_by_text("Before and after").wait_for()
+    assert any(name == "before" and value == "Are all circles white?" for name, value in query_of(page))
+    pictured = pictures(page, ".scene")
+    page.get_by_label("colour of 2", exact=True).click()
+    page.get_by_role("option", name="red").click()
+    page.get_by_role("button", name="As it was").wait_for()
+    assert ("changes", "1.colour:red") in query_of(page)
+    page.reload()
+    page.get_by_text("was white circle").wait_for()
+    after = pictures(page, ".scene")
+    assert after[0] == pictured[0]
+    assert after[1] != pictured[0]
+
+
+def test_the_word_where_a_sentence_stops_is_marked(page):
+    page.goto("/scenes?text=a%20red%20sqare%20is%20a%20circle")
+    page.locator("mark").wait_for()
+    assert page.locator("mark").inner_text() == "sqare"
+    page.get_by_role("button", name="Take “a red square is a circle”").click()
+    page.get_by_text("By its meaning").wait_for()
+    assert ("text", "a red square is a circle") in query_of(page)
+
+
 def heart(count=60, side=256):
     places = [2 * math.pi * part / count for part in range(count)]
     across = [16 * math.sin(t) ** 3 for t in places]
@@ -112,6 +146,22 @@ def test_a_heart_drawn_by_hand_is_called_a_heart(page):
     page.locator(".shares .share").first.wait_for()
     assert re.search(r"\bheart\b", page.locator(".shares .share").first.inner_text())
     assert any(name == "given" and value.startswith("image:") for name, value in query_of(page))
+
+
+def test_a_drawn_sound_plays(page):
+    page.goto("/ask?model=spoken-digits&given=text%3Aseven&count=1")
+    page.get_by_role("button", name="Listen to audio 1").click()
+    page.locator("audio").wait_for()
+    page.wait_for_function("document.querySelector('audio').duration > 0.5")
+
+
+def test_a_sound_for_a_model_that_does_not_hear_is_told_at_once(page, tmp_path):
+    (tmp_path / "a.wav").write_bytes(wav_bytes(8000, np.zeros(800)))
+    page.goto("/ask?given=")
+    page.locator(".sense", has_text="image").first.click()
+    page.wait_for_timeout(1_000)
+    page.locator("input[type=file]").first.set_input_files(tmp_path / "a.wav")
+    page.locator(".problem", has_text="does not hear").wait_for()
 
 
 def test_a_slider_changes_all_senses(page):

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from molyneux.core.score import About, Score, about_names
     from molyneux.core.sources import DerivedSource, Subset
     from molyneux.core.spec import Factor, Kind, Meaning, Modality, Quantity, Spec, Target, Task
-    from molyneux.core.understood import CompletedCaption, PicturesSounds, TracesContours, Understands, Understood
+    from molyneux.core.understood import CompletedCaption, PicturesSounds, PlaysPictures, TracesContours, Understands, Understood
 
 __all__ = [
     "NO_LABEL",
@@ -107,6 +107,7 @@ __all__ = [
     "NamesStages",
     "NotApplicableError",
     "PicturesSounds",
+    "PlaysPictures",
     "PostFit",
     "PostFitWeights",
     "Posterior",

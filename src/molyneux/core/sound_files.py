@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import warnings
+import wave
 from pathlib import Path
 from typing import BinaryIO
 
@@ -35,6 +37,24 @@ def read_wav(path: Path) -> tuple[int, np.ndarray]:
     if not len(sound):
         raise CorruptFileError(f"{path}: expected a recording, got one of no samples: restore it, or leave it out")
     return int(rate), np.asarray(sound)
+
+
+def wav_bytes(rate: int, sound: np.ndarray) -> bytes:
+    """The content of a WAV file of 16 bits; the same sound gives the same bytes.
+
+    Args:
+        rate: samples per second.
+        sound: (n,) or (channels, n) of numbers from -1 to 1; what is beyond is cut off.
+    """
+    channels = np.atleast_2d(np.asarray(sound, np.float64))
+    samples = np.rint(32767 * np.clip(np.nan_to_num(channels), -1.0, 1.0)).astype("<i2")
+    stream = io.BytesIO()
+    with wave.open(stream, "wb") as written:
+        written.setnchannels(len(channels))
+        written.setsampwidth(2)
+        written.setframerate(rate)
+        written.writeframes(np.ascontiguousarray(samples.T).tobytes())
+    return stream.getvalue()
 
 
 def _require_whole(stream: BinaryIO, path: Path) -> None:

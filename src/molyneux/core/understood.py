@@ -145,6 +145,29 @@ class PicturesSounds(Protocol):
 
 
 @runtime_checkable
+class PlaysPictures(Protocol):
+    """A data set that makes sounds of its pictures of sounds, by its settings alone: no samples are read."""
+
+    def audible(self) -> tuple[str, ...]:
+        """Names of the modalities that show sounds."""
+        ...
+
+    def sound_of_view(self, modality: str, view: Any) -> tuple[int, np.ndarray]:
+        """Samples per second, and a sound (n,) float32 from -1 to 1 that has one view (1, H, W) as nearly as can be.
+
+        Phases are not in a picture and are fitted; the same picture gives the same sound.
+
+        Args:
+            modality: name of the modality that shows sounds.
+            view: in stored form.
+
+        Raises:
+            SpecError: no such modality, or a view of another shape.
+        """
+        ...
+
+
+@runtime_checkable
 class TracesContours(Protocol):
     """A data set with a sense of touch: it follows a drawn line as it follows the contours of its objects."""
 

@@ -12,6 +12,7 @@ import molyneux.run as runs
 from molyneux.core import DataError, Understands
 from molyneux.studio.frame import heading, note, show_view
 from molyneux.studio.shares import show_shares
+from molyneux.studio.sounds import Listen
 from molyneux.studio.visit import sentence
 
 if TYPE_CHECKING:
@@ -21,8 +22,14 @@ Spot = Callable[[str, bool | None], None]
 """Writes what was read in a sample beneath it, and whether that is what was asked for."""
 
 
-def show_generated(made: runs.Generated, world: Dataset | None) -> list[Spot]:
-    """Show what was drawn; gives, by sample, what writes the reading of it."""
+def show_generated(made: runs.Generated, world: Dataset | None, listen: Listen) -> list[Spot]:
+    """Show what was drawn; gives, by sample, what writes the reading of it.
+
+    Args:
+        made: what was drawn.
+        world: understands captions.
+        listen: puts what plays a drawn sound.
+    """
     for text in dict.fromkeys([*made.notes, *(_understood(given_input) for given_input in made.inputs[:1])]):
         if text:
             note(text)
@@ -45,6 +52,7 @@ def show_generated(made: runs.Generated, world: Dataset | None) -> list[Spot]:
                     show_view(
                         made.spec.modality(name), made.views[name][row], about=f"{name} {row + 1}, drawn by {made.origin.model}"
                     )
+                    listen(made.spec.modality(name), made.views[name][row], f"{name} {row + 1}")
                 with ui.element("figcaption"):
                     for name in texts:
                         show_view(made.spec.modality(name), made.views[name][row])

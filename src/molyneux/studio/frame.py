@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from nicegui import events, ui
 
 from molyneux.core import Modality
@@ -16,6 +17,8 @@ from molyneux.core import Modality
 if TYPE_CHECKING:
     from torch import Tensor
 
+_STEPS, _HEIGHT = 160, 60
+"""Places of a drawn waveform, and half of its height."""
 _STYLE = Path(__file__).with_name("studio.css")
 _SCRIPT = Path(__file__).with_name("studio.js")
 
@@ -146,7 +149,7 @@ def _script_text(text: str) -> str:
 
 
 def show_view(modality: Modality, view: Tensor, *, about: str = "") -> None:
-    """One view (*shape) in stored form: a picture, a drawn contour, a sound that plays, or a text.
+    """One view (*shape) in stored form: a picture, a drawn contour, the waveform of a sound, or a text.
 
     Args:
         modality: of the view.
@@ -162,10 +165,25 @@ def show_view(modality: Modality, view: Tensor, *, about: str = "") -> None:
     elif modality.kind == "series":
         drawing = contour_svg(view.numpy()).replace('aria-label="series"', f'aria-label="{html.escape(about, quote=True)}"')
         ui.html(drawing, sanitize=False).classes("contour")
+    elif modality.kind == "audio":
+        ui.html(waveform_svg(view, about), sanitize=False).classes("contour")
     elif modality.symbols:
         ui.label(str(values_of(modality, view[None])[0])).classes("said")
     else:
         ui.label(f"{modality.name} {tuple(view.shape)}").classes("quiet")
+
+
+def waveform_svg(view: Tensor, about: str) -> str:
+    """The waveform of a sound (C, T) as SVG: from the least to the largest value at each of some places."""
+    sound = np.nan_to_num(view.numpy().astype(np.float64)).mean(0)
+    parts = np.array_split(sound, min(_STEPS, len(sound)))
+    largest = max(float(np.abs(sound).max()), 1e-9)
+    tops = [(_HEIGHT * (1 - part.max() / largest), _HEIGHT * (1 - part.min() / largest)) for part in parts]
+    path = " ".join(f"M{place} {top:.1f}V{max(bottom, top + 0.6):.1f}" for place, (top, bottom) in enumerate(tops))
+    return (
+        f'<svg class="series" viewBox="0 0 {len(parts)} {2 * _HEIGHT}" preserveAspectRatio="none" role="img" '
+        f'aria-label="{html.escape(about, quote=True)}"><path d="{path}"/></svg>'
+    )
 
 
 def show_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

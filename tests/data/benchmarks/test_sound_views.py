@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.io import wavfile
 
-from molyneux.core import DataError, MolyneuxError, PicturesSounds, SpecError, StoreError
+from molyneux.core import DataError, MolyneuxError, PicturesSounds, PlaysPictures, SpecError, StoreError
 from molyneux.data import AVMNIST, SpokenDigits
 from molyneux.data.benchmarks.av_mnist import sounds
 from molyneux.data.benchmarks.spoken_digits import mel_pictures
@@ -94,3 +94,21 @@ def test_recordings_of_the_data_set():
         sound[0, : len(read)] = read
         np.testing.assert_array_equal(SpokenDigits.view_of_sound("audio", path).view[:, 0], mel_pictures(sound))
         np.testing.assert_array_equal(AVMNIST.view_of_sound("audio", path).view[:, 0], sounds.spectrograms(sound))
+
+
+def test_a_sound_made_of_a_picture_has_that_picture(made):
+    dataset, pictures = made
+    assert isinstance(dataset, PlaysPictures)
+    assert dataset.audible() == ("audio",)
+    view = pictures(PADDED)
+    rate, sound = dataset.sound_of_view("audio", view)
+    assert rate == 8000
+    assert sound.dtype == np.float32
+    assert np.abs(sound).max() <= 1.0
+    np.testing.assert_array_equal(dataset.sound_of_view("audio", view)[1], sound)
+    again = dataset.view_of_sound("audio", (rate, sound)).view[0].numpy()
+    assert np.corrcoef(again.ravel(), view.ravel())[0, 1] > 0.9
+    assert not dataset.sound_of_view("audio", np.zeros_like(view))[1].any()
+    for name, wrong in (("image", view), ("audio", view[:, 1:])):
+        with pytest.raises(SpecError, match=r"shows no sound|one view"):
+            dataset.sound_of_view(name, wrong)

@@ -13,7 +13,7 @@ from scipy.fft import rfft
 
 from molyneux.core import Batch, ConvertedViews, Factor, Modality, Reader, Spec, Understood, choice_problems
 from molyneux.core.tooling.compiled import compiled
-from molyneux.data.benchmarks.av_mnist import sounds
+from molyneux.data.benchmarks.av_mnist import playing, sounds
 from molyneux.data.benchmarks.av_mnist.sounds import RATE, pictures
 from molyneux.data.benchmarks.bases.file_benchmark import FileSamples, tensors
 from molyneux.data.benchmarks.digits import images as digits
@@ -187,6 +187,19 @@ class SpokenDigits(DigitImages):
         """The mel spectrogram (1, 1, 32, 32) of a sound, of its first 0.75 s; see `core.PicturesSounds`."""
         heard, notes = sounds.one_second(_AUDIO, modality, sound, rate)
         return ConvertedViews(torch.from_numpy(mel_pictures(heard)[:, None]), notes=notes)
+
+    @staticmethod
+    def audible() -> tuple[str, ...]:
+        """See `core.PlaysPictures`."""
+        return (_AUDIO.name,)
+
+    @staticmethod
+    def sound_of_view(modality: str, view: Any) -> tuple[int, np.ndarray]:
+        """A sound of 8,000 samples per second with a mel spectrogram (1, 32, 32); see `core.PlaysPictures`."""
+        power = playing.powers(playing.require_audible(modality, _AUDIO.name, view, SIDE))
+        bands = mel_filters()
+        spread = (power / bands.sum(1)) @ bands / np.maximum(bands.sum(0), 1e-9)
+        return RATE, playing.sound_of_powers(spread, window=_WINDOW, hop=_HOP)
 
     def visible(self, modality: str) -> tuple[str, ...]:
         """The label: who speaks is heard in one modality alone, so no other can be asked for it."""

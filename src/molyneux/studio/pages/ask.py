@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
+from urllib.parse import urlencode
 
 import numpy as np
 from nicegui import events, ui
@@ -18,6 +19,7 @@ from molyneux.studio.answers import readings_of, show_generated, show_predicted
 from molyneux.studio.computing import SupersededError
 from molyneux.studio.drawing import drawing
 from molyneux.studio.frame import again, button, card, note
+from molyneux.studio.sounds import hears, listener, show_player, wav_given
 from molyneux.studio.visit import ResultArea, Visit, sentence
 
 PATH, TITLE = "/ask", "Ask"
@@ -169,7 +171,8 @@ class _Ask:
         ui.label("Draw a figure: it is filled when you lift the pointer.").classes("quiet")
         drawing(modality.name, told=lambda picture, _: self._drawn(modality, picture), colours=self._colours(modality))
         self._sample(modality)
-        self._file(modality, "a picture, or a sound where the model hears in pictures", "image/*,.wav")
+        heard = any(hears(modality, model.dataset()) for model in self.models if modality.name in model.modalities)
+        self._file(modality, "a sound as WAV, or a picture of one" if heard else "a picture", "image/*,.wav")
 
     def _colours(self, modality: Modality) -> dict[str, str]:
         """The colours of the figures of the world of a picture, by their word."""
@@ -200,12 +203,19 @@ class _Ask:
             await self._give(modality.name, found, anew=True)
 
     def _file(self, modality: Modality, what: str, kinds: str) -> None:
+        told = ResultArea(f"the file of {modality.name}")
+
         async def uploaded(event: events.UploadEventArguments) -> None:
             content, client = await event.file.read(), self.visit.client.id
             read = self.visit.studio.computing.run  # a large picture takes seconds, in which others are served
             try:
                 if event.file.name.lower().endswith(".wav"):
-                    self.sounds[modality.name] = await read(client, "file", lambda _: given.sound_of(content))
+                    self._require_ears(modality)
+                    sound = await read(client, "file", lambda _: given.sound_of(content))
+                    wav = await read(client, "player", lambda _: wav_given(*sound))
+                    self.sounds[modality.name] = sound
+                    with told.fresh():
+                        show_player(wav, event.file.name)
                     await self._ask()
                 else:
                     text = await read(client, "file", lambda _: given.picture_text(content, modality))
@@ -213,10 +223,19 @@ class _Ask:
             except SupersededError:
                 return
             except MolyneuxError as error:
-                ui.notify(sentence(error), type="negative", timeout=8000)
+                told.problem(sentence(error))
 
         upload = ui.upload(label=f"Or choose {what}", auto_upload=True, on_upload=uploaded, max_files=1, max_file_size=8 * 2**20)
         upload.props(f'accept="{kinds}" flat bordered')
+
+    def _require_ears(self, modality: Modality) -> None:
+        """Raise DataError where no model takes a sound for a modality, before anything is read of it."""
+        here = [model for model in self.models if modality.name in model.modalities]
+        if not any(hears(model.spec.modality(modality.name), model.dataset()) for model in here):
+            names = ", ".join(model.name for model in here)
+            raise DataError(
+                f"expected a picture, got a sound: {names} does not hear by {modality.name}; choose a model such as spoken-digits"
+            )
 
     async def _drawn(self, modality: Modality, picture: bytes) -> None:
         await self._give(modality.name, given.picture_text(picture, modality) if picture else "")
@@ -264,7 +283,7 @@ class _Ask:
                 self._withdraw(below, state)
                 return
             with place.fresh():
-                spots = show_generated(made, model.dataset())
+                spots = show_generated(made, model.dataset(), listener(self.visit, model.dataset()))
             with below.fresh():
                 again(*_lines(self.visit, model, state), pictures=_pictures(model, state))
             await self._read(name, place, made, spots)
@@ -275,6 +294,10 @@ class _Ask:
                 return
             with place.fresh():
                 show_predicted(found, model)
+                if model.name in self.visit.library.trained_on("ShapeWorld"):
+                    texts = [value for name, value in given.unpacked(state.given).items() if name in ("text", "meaning")]
+                    query = urlencode({"model": model.name, **({"text": texts[0]} if texts else {})})
+                    ui.link("Is a sentence true of a scene, by its meaning and by this model?", f"/scenes?{query}")
             with below.fresh():
                 again(*_lines(self.visit, model, state), pictures=_pictures(model, state))
         else:

@@ -14,6 +14,7 @@ from molyneux.studio.address import PageState
 from molyneux.studio.computing import Computation
 from molyneux.studio.frame import again, card, heading, note, show_view, slider
 from molyneux.studio.shares import show_shares
+from molyneux.studio.sounds import listener
 from molyneux.studio.visit import ResultArea, Visit
 
 if TYPE_CHECKING:
@@ -219,17 +220,18 @@ class _Broken:
         if found is None:
             return
         batch, said = found
+        listen = listener(self.visit, model.dataset())
         with self.one.fresh(), ui.element("div").classes("columns"):
             with ui.element("div"):
                 heading("What it sees now", level=3)
                 with ui.element("div").classes("grid wide"):
                     for item in model.spec.modalities:
                         with ui.element("figure").classes("sample"):
-                            show_view(
-                                item, batch.views[item.name][0], about=f"{item.name}, {'broken' if item == modality else 'whole'}"
-                            )
+                            state_of = f"{item.name}, {'broken' if item == modality else 'whole'}"
+                            show_view(item, batch.views[item.name][0], about=state_of)
+                            listen(item, batch.views[item.name][0], state_of)
                             with ui.element("figcaption"):
-                                ui.label(f"{item.name}, {'broken' if item == modality else 'whole'}")
+                                ui.label(state_of)
             with ui.element("div"):
                 heading("What it says", level=3)
                 if isinstance(said, runs.Predicted):
@@ -237,6 +239,7 @@ class _Broken:
                 else:
                     for target in said.names:
                         show_view(said.spec.modality(target), said.views[target][0], about=f"{target}, drawn")
+                        listen(said.spec.modality(target), said.views[target][0], f"{target}, drawn")
 
     def _said(self, said: runs.Predicted, batch: Batch) -> None:
         for target in said.targets:

@@ -12,6 +12,7 @@ import molyneux.run as runs
 from molyneux.core import ConfigError, DataError
 from molyneux.studio.address import PageState
 from molyneux.studio.frame import again, button, card, heading, note, show_view, slider
+from molyneux.studio.sounds import listener
 from molyneux.studio.visit import ResultArea, Visit
 
 if TYPE_CHECKING:
@@ -190,6 +191,7 @@ class _Codes:
         if found is None:
             return
         before, after, near = found
+        listen = listener(self.visit, model.dataset())
         with self.senses.fresh():
             for title, made in (("Now", after), ("At the beginning", before)):
                 with ui.element("div").classes("now" if made is after else "before"):
@@ -198,6 +200,7 @@ class _Codes:
                         for name in made.names:
                             with ui.element("figure").classes("sample"):
                                 show_view(made.spec.modality(name), made.views[name][0], about=f"{name}, {title.lower()}")
+                                listen(made.spec.modality(name), made.views[name][0], f"{name}, {title.lower()}")
                                 with ui.element("figcaption"):
                                     ui.label(name)
             again(_lines(self.visit, model, survey, state))

@@ -16,6 +16,7 @@ from molyneux.studio.address import PageState
 from molyneux.studio.computing import Computation
 from molyneux.studio.curves import show_curves
 from molyneux.studio.frame import again, button, card, heading, note, show_rows, show_view
+from molyneux.studio.sounds import listener
 from molyneux.studio.visit import ResultArea, Visit, sentence
 
 if TYPE_CHECKING:
@@ -242,7 +243,7 @@ class _Runs:
             await self._judge()
 
     def _samples(self, found: _Judged) -> None:
-        state, spec = self.visit.state, found.model.spec
+        state, spec, listen = self.visit.state, found.model.spec, listener(self.visit, found.model.dataset())
         factor, _, value = state.having.partition(":")
         rows = []
         for row, number in enumerate(found.judged.numbers.tolist()):
@@ -259,6 +260,7 @@ class _Runs:
                         view = found.samples.views[modality.name][number] if drawn is None else drawn[row]
                         about = f"{modality.name} of test sample {number}" if drawn is None else f"{modality.name} that it drew"
                         show_view(modality, view, about=about)
+                        listen(modality, view, about)
                     with ui.element("figcaption"):
                         ui.label(f"said: {_shorter(found.judged.said[row], found.judged.truth[row])}").classes(
                             f"reading {'right' if state.right else 'wrong'}"

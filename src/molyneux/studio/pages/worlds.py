@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin
 
 from nicegui import events, ui
 
-from molyneux.core import ConfigError, nearest
+from molyneux.core import ConfigError, MolyneuxError, nearest
 from molyneux.studio.address import PageState, chosen
 from molyneux.studio.frame import again, button, card, heading, note, show_view, slider
 from molyneux.studio.given import packed, unpacked
+from molyneux.studio.sounds import listener
 from molyneux.studio.visit import ResultArea, Visit
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from molyneux.core import Batch
     from molyneux.data import World
+    from molyneux.data.dataset import SplitDataset
 
 PATH, TITLE = "/worlds", "Worlds"
 INTRO = "Look at what models learn from: samples with everything that is true of them, at every level, whole or broken."
@@ -75,7 +78,22 @@ def worlds() -> dict[str, type[World]]:
     }
 
 
-def simple_settings(world: type[World]) -> dict[str, tuple[tuple[str, ...], str]]:
+@cache
+def datasets() -> dict[str, type[SplitDataset]]:
+    """The worlds, and the benchmarks whose files are here, by the name of their class."""
+    import molyneux.data as data
+
+    found: dict[str, type[SplitDataset]] = dict(worlds())
+    for name in data.__all__:
+        item = getattr(data, name)
+        if isinstance(item, type) and issubclass(item, data.Benchmark) and hasattr(item, "folders"):
+            with suppress(MolyneuxError, TypeError):  # files that are not here, or settings that it needs
+                if item().paths():
+                    found[name] = item
+    return found
+
+
+def simple_settings(world: type[SplitDataset]) -> dict[str, tuple[tuple[str, ...], str]]:
     """By name of a setting that is a choice or a level: what can be chosen, and what it is by default."""
     from molyneux.core.config import arguments
 
@@ -92,19 +110,19 @@ def simple_settings(world: type[World]) -> dict[str, tuple[tuple[str, ...], str]
     return found
 
 
-def made(state: WorldsState) -> World:
+def made(state: WorldsState) -> SplitDataset:
     """The world of a state.
 
     Raises:
         ConfigError: no such world, or settings that it does not take.
     """
-    known = worlds()
+    known = datasets()
     if state.world not in known:
         raise ConfigError(f"there is no world {state.world!r}; {nearest(state.world, tuple(known))}")
     return known[state.world](**_arguments(known[state.world], unpacked(state.settings)))
 
 
-def _arguments(world: type[World], given: Mapping[str, str]) -> dict[str, Any]:
+def _arguments(world: type[SplitDataset], given: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, (options, default) in simple_settings(world).items():
         value = given.get(name, default)
@@ -117,7 +135,7 @@ def _arguments(world: type[World], given: Mapping[str, str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Samples:
-    world: World
+    world: SplitDataset
     numbers: np.ndarray
     batch: Batch
 
@@ -131,7 +149,7 @@ def _samples(state: WorldsState, count: int = COUNT) -> _Samples:
     return _Samples(world, numbers, _corrupted(state, world, world.batch(numbers, split=split, seed=state.seed), numbers))
 
 
-def _corrupted(state: WorldsState, world: World, batch: Batch, numbers: np.ndarray) -> Batch:
+def _corrupted(state: WorldsState, world: SplitDataset, batch: Batch, numbers: np.ndarray) -> Batch:
     if not state.corruption or state.corruption not in _CORRUPTIONS:
         return batch
     import molyneux.data.imperfections as imperfections
@@ -164,7 +182,7 @@ class _Worlds:
         if event is not None:
             self.visit.change(world=str(event.value), settings=(), having=(), start=0, sample=-1, corruption="")
         state = self.visit.state
-        found = await self.visit.compute("world", self.form, lambda _: (worlds(), made(state)), words="making the world")
+        found = await self.visit.compute("world", self.form, lambda _: (datasets(), made(state)), words="making the world")
         if found is None:
             return
         known, world = found
@@ -203,7 +221,7 @@ class _Worlds:
 
     async def _setting(self, name: str, value: str) -> None:
         kept = {**unpacked(self.visit.state.settings), name: value}
-        default = simple_settings(worlds()[self.visit.state.world])[name][1]
+        default = simple_settings(datasets()[self.visit.state.world])[name][1]
         kept = {key: part for key, part in kept.items() if (key, part) != (name, default)}
         self.visit.change(settings=packed(kept), having=(), start=0, sample=-1)
         await self._world_changed(None)
@@ -235,7 +253,9 @@ class _Worlds:
     def _sample(self, found: _Samples, row: int, number: int) -> None:
         with ui.element("figure").classes("sample"):
             for modality in found.world.spec.modalities:
-                show_view(modality, found.batch.views[modality.name][row], about=f"{modality.name} of sample {number}")
+                about = f"{modality.name} of sample {number}"
+                show_view(modality, found.batch.views[modality.name][row], about=about)
+                listener(self.visit, found.world)(modality, found.batch.views[modality.name][row], about)
             with ui.element("figcaption"):
                 for target in found.world.spec.targets[:1]:
                     value = found.batch.targets[target.name][row]
@@ -256,7 +276,9 @@ class _Worlds:
         with self.one.fresh(), card(f"Sample {state.sample}"), ui.element("div").classes("columns"):
             with ui.element("div"):
                 for modality in samples.world.spec.modalities:
-                    show_view(modality, samples.batch.views[modality.name][0], about=f"{modality.name} of sample {state.sample}")
+                    about = f"{modality.name} of sample {state.sample}"
+                    show_view(modality, samples.batch.views[modality.name][0], about=about)
+                    listener(self.visit, samples.world)(modality, samples.batch.views[modality.name][0], about)
             with ui.element("div"):
                 heading("What is true", level=3)
                 codes = [] if samples.batch.factors is None else samples.batch.factors[0].tolist()
@@ -302,6 +324,8 @@ def _lines(state: WorldsState, found: _Samples) -> tuple[str, str]:
         lines[1:1] = [f"from molyneux.data.imperfections import {state.corruption}"]
         lines.append(f"batch = {state.corruption}().corrupt(batch, world.spec, {state.strength:g}, numbers, {state.seed})")
     options = " ".join(f"--{name} {','.join(value) if isinstance(value, list) else value}" for name, value in given.items())
+    if state.world not in worlds():  # files are copied by no command
+        return "\n".join(lines), ""
     name = found.world.name.rpartition("-v")[0]
     command = f"molyneux data {name} {options} --split {state.split} --seed {state.seed} --size {numbers[-1] + 1} --out samples"
     return "\n".join(lines), " ".join(command.split())

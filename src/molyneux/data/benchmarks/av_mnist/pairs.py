@@ -26,7 +26,7 @@ from molyneux.core import (
     seeds,
     store,
 )
-from molyneux.data.benchmarks.av_mnist import sounds
+from molyneux.data.benchmarks.av_mnist import playing, sounds
 from molyneux.data.benchmarks.bases.benchmark import Benchmark
 from molyneux.data.benchmarks.digits import images as digits
 from molyneux.data.dataset import SPLITS, Split
@@ -185,6 +185,17 @@ class AVMNIST(Benchmark):
         """The spectrogram (1, 1, 112, 112) of a sound, of its first second, without noise; see `core.PicturesSounds`."""
         heard, notes = sounds.one_second(_AUDIO, modality, sound, rate)
         return ConvertedViews(torch.from_numpy(sounds.spectrograms(heard)[:, None]), notes=notes)
+
+    @staticmethod
+    def audible() -> tuple[str, ...]:
+        """See `core.PlaysPictures`."""
+        return (_AUDIO.name,)
+
+    @staticmethod
+    def sound_of_view(modality: str, view: Any) -> tuple[int, np.ndarray]:
+        """A sound of 8,000 samples per second with a spectrogram (1, 112, 112); see `core.PlaysPictures`."""
+        power = playing.powers(playing.require_audible(modality, _AUDIO.name, view, sounds.SIDE))
+        return sounds.RATE, playing.sound_of_powers(power, window=sounds.WINDOW, hop=sounds.HOP)
 
     def __reduce__(self) -> tuple[Callable[[], AVMNIST], tuple[()]]:
         """Travel to other processes as settings, not as the content of the files."""

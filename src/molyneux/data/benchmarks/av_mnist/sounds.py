@@ -29,7 +29,9 @@ SIDE = 112
 RANGE = 60.0
 """Decibels from black to white."""
 
-_WINDOW, _HOP = 2 * (SIDE - 1), 70
+WINDOW, HOP = 2 * (SIDE - 1), 70
+"""Samples of a window of the spectrogram, and from one to the next."""
+
 _RECORDING = re.compile(r"(\d)_([a-z]+)_(\d+)\.wav")
 _CLIP = re.compile(r"([1-5])-(.+)\.ogg")
 _CHUNK = 64
@@ -153,11 +155,11 @@ def spectrograms(sounds: np.ndarray) -> np.ndarray:
     """
     from scipy.signal import get_window  # takes a second to import, which only those who read sounds need
 
-    window = get_window("hann", _WINDOW).astype(np.float32)
+    window = get_window("hann", WINDOW).astype(np.float32)
     out = np.zeros((len(sounds), SIDE, SIDE), np.uint8)
     for start in range(0, len(sounds), _CHUNK):
         part = np.ascontiguousarray(sounds[start : start + _CHUNK], np.float32)
-        frames = np.lib.stride_tricks.sliding_window_view(part, _WINDOW, axis=1)[:, ::_HOP][:, :SIDE]
+        frames = np.lib.stride_tricks.sliding_window_view(part, WINDOW, axis=1)[:, ::HOP][:, :SIDE]
         spectrum = rfft(frames * window, axis=-1)
         out[start : start + _CHUNK] = pictures(spectrum.real**2 + spectrum.imag**2)
     return out
