@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from molyneux.core import SpecError, nearest, seeds
-from molyneux.data.benchmarks.digits.sounds import RANGE
+from molyneux.data.benchmarks.av_mnist.sounds import RANGE
 
 _ROUNDS, _LOUD = 40, 0.9
 """Rounds of fitting phases, and the largest value of a sound that is made."""
