@@ -50,7 +50,7 @@ def test_a_half_written_history_is_none(tmp_path):
 
 def test_a_shipped_model_and_what_it_differs_in(tmp_path):
     found = overview(shipped_folder("gebid-level5"))
-    assert (found.model, found.data) == ("DMVAE", "GeBiD level 5")
+    assert (found.model, found.data, found.state) == ("DMVAE", "GeBiD level 5", "done, an export")
     assert found.history.epochs > 1
     write_settings(tmp_path, SETTINGS)
     differences = found.differences(overview(tmp_path))

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from molyneux.studio.address import PageState, chosen
+from molyneux.studio.address import PageState, chosen, whole, word
 from molyneux.studio.server import PAGES
 
 STATES = [import_module(f"molyneux.studio.pages.{name}").State for name in PAGES]
@@ -65,6 +65,11 @@ def test_a_known_value_is_chosen():
     assert chosen("c", ["a", "b"], "b") == "b"
     assert chosen("c", ["a", "b"]) == "a"
     assert chosen("c", []) == ""
+
+
+def test_fields_without_a_choice_are_empty_and_no_word():
+    assert (word(None), word("None"), word(3)) == ("", "None", "3")
+    assert (whole(None, 4), whole("2", 4), whole(2.7, 4), whole(1e300, 4)) == (4, 4, 2, 4)
 
 
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)

@@ -104,6 +104,11 @@ def chosen(value: str, known: Iterable[str], default: str = "") -> str:
     return default if default in names else (names[0] if names else "")
 
 
+def word(value: Any) -> str:
+    """A value of a field as text; nothing for what is none, as of a field whose choice was taken back."""
+    return "" if value is None else str(value)
+
+
 def whole(value: Any, default: int) -> int:
     """A value of a field for numbers as a whole number; the default for what is none, such as an empty field."""
     return int(value) if isinstance(value, int | float) and abs(value) < 2**31 else default

@@ -56,7 +56,9 @@ def test_what_is_drawn_is_read_and_counted(model, samples):
     assert judged.right.tolist() == (read.codes == captions).all(1).tolist()
     assert judged.share.samples == len(texts) == 80
     assert judged.share.share > 0.9
-    assert 0 < judge.guess < 0.1
+    named = [model.spec.factor(name) for name in GeBiD(level=5).readers()["text"].factors]
+    assert judge.guess == pytest.approx(np.prod([1 / len(factor.values) for factor in named]))
+    assert judge.guess < judge.constant < 0.1
     assert judged.truth[0].startswith("size ")
     drawn = model.generate("text", seed=0, raw=True, image=samples.views["image"].numpy()).views["text"]
     assert list(judged.drawn) == ["text"]
@@ -85,7 +87,8 @@ def test_predictions_are_counted_where_their_target_is_known():
     batch = model.dataset().source("test", 64, seed=0).batch(np.arange(64))
     judge = sample_judge(model, batch)
     judged = judge.judge(batch, judge.given)
-    assert judge.guess == pytest.approx(0.5, abs=0.2)
+    assert judge.guess == 0.5
+    assert judge.constant == pytest.approx(0.5, abs=0.2)
     assert not judged.drawn
     assert set(judged.truth) == {"agree", "disagree"}
     views = {name: batch.views[name].numpy() for name in model.modalities}

@@ -26,6 +26,7 @@ class RunOverview:
         done: the stages that are finished.
         running: whether a process holds the folder.
         history: the rows of the training so far.
+        exported: whether it is an export, which has no report.
     """
 
     folder: Path
@@ -33,6 +34,7 @@ class RunOverview:
     done: tuple[str, ...]
     running: bool
     history: History = field(repr=False)
+    exported: bool = False
 
     @property
     def model(self) -> str:
@@ -53,6 +55,8 @@ class RunOverview:
     def state(self) -> str:
         """How far it is, in a few words."""
         left = [name for name in STAGES if name not in self.done]
+        if self.exported and not {"model", "measure"} & set(left):
+            return "done, an export"
         if not left:
             return "done"
         what = _STEP_NAMES[left[0]]
@@ -89,7 +93,8 @@ def overview(folder: Path | str) -> RunOverview:
         except MolyneuxError:  # it is being written
             read = History()
         history = read if all("step" in row for row in read.rows) else history  # a file of somebody else has others
-    return RunOverview(folder, settings, done, _held(folder), history)
+    exported = store.is_file(files.inside(folder, "export.json"))
+    return RunOverview(folder, settings, done, _held(folder), history, exported)
 
 
 def _held(folder: Path) -> bool:

@@ -28,7 +28,8 @@ class SenseCurve:
         shares: at each strength.
         missing: without the modality; None where it is the only one.
         alone: by modality, with it alone, whole.
-        guess: the share of who always says the commonest answer.
+        guess: the share of who guesses among all answers alike.
+        constant: the share of who always says the commonest answer.
     """
 
     model: str
@@ -39,6 +40,7 @@ class SenseCurve:
     missing: RightShare | None
     alone: Mapping[str, RightShare]
     guess: float
+    constant: float
 
     def at(self, strength: float) -> RightShare:
         """The share at the strength of the curve that is nearest to one."""
@@ -53,7 +55,7 @@ class SenseCurve:
         now, known = self.shares[place], self.strengths[place]
         at = f"{known:g}" if abs(known - strength) < 1e-6 else f"{known:g} (the measured one nearest to {strength:g})"
         low, _ = now.interval
-        beyond = "" if low > self.guess else ", which is not above guessing"
+        beyond = "" if low > max(self.guess, self.constant) else ", which is not above guessing"
         dead = "" if self.missing is None else f" Without {self.modality}: {100 * self.missing.share:.1f} %."
         kept = f"{self.model} keeps {100 * now.share:.1f} % of {100 * whole.share:.1f} %"
         return f"With {self.modality} broken at strength {at}, {kept} (guessing {100 * self.guess:.1f} %){beyond}.{dead}"
@@ -101,7 +103,8 @@ def sense_curve(
     missing = judge.judge(samples, others).share if others else None
     alone = {name: judge.judge(samples, (name,)).share for name in judge.given} if len(judge.given) > 1 else {}
     told(1.0)
-    return SenseCurve(model.name, modality, judge.what, tuple(strengths), tuple(shares), missing, alone, judge.guess)
+    curve, floors = (tuple(strengths), tuple(shares)), (judge.guess, judge.constant)
+    return SenseCurve(model.name, modality, judge.what, *curve, missing, alone, *floors)
 
 
 def break_sense(

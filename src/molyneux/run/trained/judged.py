@@ -11,6 +11,7 @@ from torch import Tensor
 
 from molyneux.core import Batch, ConfigError, DataError, NotApplicableError, Spec, nearest
 from molyneux.core.intervals import Interval, wilson_interval
+from molyneux.measure.coherence import ReadCodes, strict_chance
 from molyneux.run.trained.given import given_of
 from molyneux.run.trained.model import TrainedModel
 
@@ -67,7 +68,8 @@ class SampleJudge:
     Args:
         what: what counts as right.
         given: modalities that the model is given.
-        guess: the share of the commonest answer.
+        guess: the share of who guesses among all answers alike, as in reports and cards.
+        constant: the share of who always says the commonest answer here.
         judge: what the model says, given the samples of which the judge knows the truth, whole or broken, and the observed
             modalities. DataError for another number of samples.
         factors: that what is right can depend on, since what is given shows them; None where that is not known.
@@ -76,6 +78,7 @@ class SampleJudge:
     what: str
     given: tuple[str, ...]
     guess: float
+    constant: float
     judge: Callable[[Batch, tuple[str, ...]], JudgedSamples]
     factors: tuple[str, ...] | None = None
 
@@ -185,7 +188,8 @@ def _predicts(model: TrainedModel, samples: Batch) -> SampleJudge:
         return JudgedSamples(rows, said == true, tuple(names[code] for code in said), tuple(names[code] for code in true))
 
     counts = np.bincount(truth[numbers])
-    return SampleJudge(f"{target.name} named rightly", model.modalities, float(counts.max() / counts.sum()), judge)
+    guess, constant = 1.0 / max(len(names), 1), float(counts.max() / counts.sum())
+    return SampleJudge(f"{target.name} named rightly", model.modalities, guess, constant, judge)
 
 
 def _generates(model: TrainedModel, samples: Batch, source: str, seed: int, *, with_others: bool) -> SampleJudge:
@@ -214,7 +218,8 @@ def _generates(model: TrainedModel, samples: Batch, source: str, seed: int, *, w
     others = tuple(name for name in model.modalities if name != target)
     given = (source,) if source and not with_others else others
     what = f"{target} drawn from {' and '.join(given)} with every factor right"
-    return SampleJudge(what, given, float(counts.max() / counts.sum()), judge, _shown(model, given))
+    guess = strict_chance(ReadCodes(tuple(factors), truth, truth))
+    return SampleJudge(what, given, guess, float(counts.max() / counts.sum()), judge, _shown(model, given))
 
 
 def _shown(model: TrainedModel, given: tuple[str, ...]) -> tuple[str, ...] | None:

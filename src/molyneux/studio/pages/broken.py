@@ -10,7 +10,7 @@ from nicegui import events, ui
 
 import molyneux.run as runs
 from molyneux.core import ConfigError
-from molyneux.studio.address import PageState
+from molyneux.studio.address import PageState, word
 from molyneux.studio.computing import Computation
 from molyneux.studio.frame import again, card, heading, note, show_view, slider
 from molyneux.studio.shares import show_shares
@@ -101,8 +101,8 @@ class _Broken:
         await self._open(str(box.value))
 
     async def _model_changed(self, event: events.ValueChangeEventArguments[Any]) -> None:
-        if self.visit.change(model=str(event.value), modality="", corruption="", sample=0):
-            await self._open(str(event.value))
+        if self.visit.change(model=word(event.value), modality="", corruption="", sample=0):
+            await self._open(word(event.value))
 
     async def _open(self, name: str) -> None:
         library = self.visit.library
@@ -138,11 +138,11 @@ class _Broken:
         names = [item.name for item in self.model.spec.modalities if corruptions_of(item)]
         with self.form.fresh():
             sense = ui.select(names, label="sense", value=modality.name).props("outlined dense options-dense")
-            sense.on_value_change(lambda e: self._sense_changed(modality=str(e.value), corruption=""))
+            sense.on_value_change(lambda e: self._sense_changed(modality=word(e.value), corruption=""))
             kinds = ui.select(list(corruptions_of(modality)), label="corruption", value=corruption).props(
                 "outlined dense options-dense"
             )
-            kinds.on_value_change(lambda e: self._sense_changed(corruption=str(e.value)))
+            kinds.on_value_change(lambda e: self._sense_changed(corruption=word(e.value)))
             ui.label("strength").classes("quiet")
             slider(
                 "strength", low=0, high=1, step=0.05, value=state.strength, moved=lambda at: self._moved(step=False, strength=at)
@@ -191,7 +191,7 @@ class _Broken:
             ui.html(_drawn(curve, self.visit.state.strength), sanitize=False)
             rows = [("whole", curve.shares[0].share), *((f"{name} alone", found.share) for name, found in curve.alone.items())]
             rows += [(f"without {curve.modality}", curve.missing.share)] if curve.missing else []
-            show_shares([*rows, ("guessing", curve.guess)])
+            show_shares([*rows, ("guessing", curve.guess), ("best constant", curve.constant)])
             assert self.model is not None
             modality, name = self._chosen()
             again(_lines(self.visit, self.model, modality, name, self.visit.state))

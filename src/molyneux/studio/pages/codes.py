@@ -10,7 +10,7 @@ from nicegui import events, ui
 
 import molyneux.run as runs
 from molyneux.core import ConfigError, DataError
-from molyneux.studio.address import PageState
+from molyneux.studio.address import PageState, word
 from molyneux.studio.frame import again, button, card, heading, note, show_view, slider
 from molyneux.studio.sounds import listener
 from molyneux.studio.visit import ResultArea, Visit
@@ -95,12 +95,12 @@ class _Codes:
                 box = ui.select(names, label="Model", value=state.model if state.model in names else names[0])
                 box.props("outlined dense options-dense").on_value_change(self._model_changed)
                 self.text = ui.input("Begin with the caption", value=state.text).props("outlined dense clearable debounce=500")
-                self.text.on_value_change(lambda e: self._begin_changed(text=str(e.value or "")))
+                self.text.on_value_change(lambda e: self._begin_changed(text=word(e.value)))
                 sample = ui.number("or with the test sample", value=state.sample, min=0, max=_SAMPLES - 1, step=1, format="%d")
                 sample.props("outlined dense debounce=300")
                 sample.on_value_change(lambda e: self._begin_changed(sample=int(e.value or 0), text=""))
                 towards = ui.input("A path to the caption", value=state.towards).props("outlined dense clearable debounce=500")
-                towards.on_value_change(lambda e: self._begin_changed(towards=str(e.value or "")))
+                towards.on_value_change(lambda e: self._begin_changed(towards=word(e.value)))
                 slider(
                     "share of the path",
                     low=0,
@@ -119,7 +119,7 @@ class _Codes:
         await self._open()
 
     async def _model_changed(self, event: events.ValueChangeEventArguments[Any]) -> None:
-        if self.visit.change(model=str(event.value), moved=(), text="", towards="", share=0.0):
+        if self.visit.change(model=word(event.value), moved=(), text="", towards="", share=0.0):
             await self._open()
 
     async def _open(self) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from nicegui import ui
 
 import molyneux.run as runs
-from molyneux.studio.address import PageState, chosen
+from molyneux.studio.address import PageState, chosen, word
 from molyneux.studio.curves import show_points
 from molyneux.studio.frame import again, card, heading, note, show_rows
 from molyneux.studio.visit import ResultArea, Visit
@@ -78,7 +78,7 @@ class _Leaderboard:
             search = ui.input("Only models or worlds with", value=self.visit.state.search).props(
                 "outlined dense clearable debounce=300"
             )
-            search.on_value_change(lambda e: self._changed(search=str(e.value or "")))
+            search.on_value_change(lambda e: self._changed(search=word(e.value)))
             self.matrix = ResultArea("models and worlds")
         with card("One table"):
             self.table = ResultArea("one table")
@@ -118,7 +118,7 @@ class _Leaderboard:
         board = ranked.boards[name]
         with self.table.fresh():
             box = ui.select(names, label="table", value=name).props("outlined dense options-dense")
-            box.on_value_change(lambda e: self._changed(board=str(e.value)))
+            box.on_value_change(lambda e: self._changed(board=word(e.value)))
             decimals, unit = board.over.decimals, " %" if board.over.first.unit == "%" else ""
             known = {"guessing": board.over.chance, **board.over.controls}
             controls = ", ".join(f"{what} {value:.{decimals}f}{unit}" for what, value in known.items() if value is not None)
@@ -129,7 +129,7 @@ class _Leaderboard:
             if len(points) > 1:
                 heading("Cost against score", level=3)
                 cost = ui.select(_COSTS, label="cost", value=state.cost).props("outlined dense options-dense")
-                cost.on_value_change(lambda e: self._changed(cost=str(e.value)))
+                cost.on_value_change(lambda e: self._changed(cost=word(e.value)))
                 show_points(points, across=_COSTS[state.cost], up=name)
             again(*_lines(self.visit))
 

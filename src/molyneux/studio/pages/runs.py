@@ -12,7 +12,7 @@ from nicegui import events, ui
 
 import molyneux.run as runs
 from molyneux.core import MolyneuxError
-from molyneux.studio.address import PageState
+from molyneux.studio.address import PageState, word
 from molyneux.studio.computing import Computation
 from molyneux.studio.curves import show_curves
 from molyneux.studio.frame import again, button, card, heading, note, show_rows, show_view
@@ -167,7 +167,7 @@ class _Runs:
                 ui.label(f"{name}: {overview.state}; {row.get('samples_per_second', 0):,.0f} samples a second").classes("quiet")
 
     async def _curve_changed(self, event: events.ValueChangeEventArguments[Any]) -> None:
-        if self.visit.change(curve=str(event.value)):
+        if self.visit.change(curve=word(event.value)):
             await self._read()
 
     async def _look_again(self) -> None:
@@ -211,14 +211,14 @@ class _Runs:
     def _show_judged(self, found: _Judged) -> None:
         state, share = self.visit.state, found.judged.share
         low, high = share.interval
-        beyond = "" if low > found.judge.guess else "; not above guessing"
+        beyond = "" if low > max(found.judge.guess, found.judge.constant) else "; not above guessing"
         number = f"{100 * share.share:.1f} % right ({100 * low:.1f} to {100 * high:.1f}; guessing {100 * found.judge.guess:.1f})"
         ui.label(f"{number}{beyond}: {found.judge.what}.").classes("answer")
         if "generate" in found.model.abilities and len(found.model.modalities) > 1:
             box = ui.select(list(found.model.modalities), label="drawn from", value=state.source or found.judge.given[0]).props(
                 "outlined dense options-dense"
             )
-            box.on_value_change(lambda e: self._again(source=str(e.value or ""), having=""))
+            box.on_value_change(lambda e: self._again(source=word(e.value), having=""))
         apart = [item for item in found.slices if item.differs][:6]
         weakest = [item for item in found.slices[:4] if item.right.share < 1]
         if apart or weakest:

@@ -10,7 +10,7 @@ from nicegui import events, ui
 
 from molyneux.core import MolyneuxError
 from molyneux.studio import given
-from molyneux.studio.address import whole
+from molyneux.studio.address import whole, word
 from molyneux.studio.frame import again, button, card, heading, note, show_rows
 from molyneux.studio.shares import show_shares
 from molyneux.studio.truths import (
@@ -53,7 +53,7 @@ class _Scenes:
             with card("A sentence and a scene", classes="controls"):
                 self.text = ui.input("Your sentence", value=state.text, placeholder="such as: most circles are red")
                 self.text.props("outlined dense clearable debounce=500 maxlength=400").classes("w-full")
-                self.text.on_value_change(lambda e: self._typed(str(e.value or "")))
+                self.text.on_value_change(lambda e: self._typed(word(e.value)))
                 self.reading = ResultArea("how the sentence is read")
                 with ui.element("div").classes("row"):
                     sample = ui.number("Scene of the test sample", value=state.sample, min=0, step=1, format="%d")
@@ -78,7 +78,7 @@ class _Scenes:
         await self._ask()
 
     async def _model_changed(self, event: events.ValueChangeEventArguments[Any]) -> None:
-        await self._changed(model=str(event.value), changes=(), before="")
+        await self._changed(model=word(event.value), changes=(), before="")
 
     async def _typed(self, text: str) -> None:
         if text != self.visit.state.text:
@@ -91,6 +91,8 @@ class _Scenes:
     async def _write(self, caption: str) -> None:
         """Put a caption in the place of the sentence, which stays beside it."""
         text, before = _plain(caption), self.visit.state.text
+        if not text:
+            return
         self.visit.change(text=text, before=before)
         self.text.set_value(text)
         await self._ask()
@@ -192,8 +194,8 @@ class _Scenes:
     async def _entity_changed(
         self, found: SceneAnswer, number: int, attribute: str, event: events.ValueChangeEventArguments[Any]
     ) -> None:
-        kept = {**given.unpacked(self.visit.state.changes), f"{number}.{attribute}": str(event.value)}
-        if str(event.value) == getattr(found.scene.entities[number], attribute):
+        kept = {**given.unpacked(self.visit.state.changes), f"{number}.{attribute}": word(event.value)}
+        if word(event.value) == getattr(found.scene.entities[number], attribute):
             del kept[f"{number}.{attribute}"]
         await self._changed(changes=given.packed(kept))
 
@@ -206,7 +208,7 @@ class _Scenes:
                     captions[words]: f"{words} ({_TRUTH[one]})" for words, one in zip(exchange.options, truths, strict=True)
                 }
                 box = ui.select(options, label=exchange.kind, value="").props("outlined dense options-dense")
-                box.on_value_change(lambda event: self._write(str(event.value)))
+                box.on_value_change(lambda event: self._write(word(event.value)))
         if not near.exchanges:
             note("No word of this sentence has another one in the sentences of this world.")
         heading("Foils: one thing is changed, and the truth with it", level=3)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin
 from nicegui import events, ui
 
 from molyneux.core import ConfigError, MolyneuxError, nearest
-from molyneux.studio.address import PageState, chosen
+from molyneux.studio.address import PageState, chosen, word
 from molyneux.studio.frame import again, button, card, heading, note, show_view, slider
 from molyneux.studio.given import packed, unpacked
 from molyneux.studio.sounds import listener
@@ -180,7 +180,7 @@ class _Worlds:
 
     async def _world_changed(self, event: events.ValueChangeEventArguments[Any] | None) -> None:
         if event is not None:
-            self.visit.change(world=str(event.value), settings=(), having=(), start=0, sample=-1, corruption="")
+            self.visit.change(world=word(event.value), settings=(), having=(), start=0, sample=-1, corruption="")
         state = self.visit.state
         found = await self.visit.compute("world", self.form, lambda _: (datasets(), made(state)), words="making the world")
         if found is None:
@@ -190,9 +190,9 @@ class _Worlds:
             self._select("World", list(known), state.world).on_value_change(self._world_changed)
             for name, (options, default) in simple_settings(known[state.world]).items():
                 value = unpacked(state.settings).get(name, default)
-                self._select(name, list(options), value).on_value_change(lambda e, name=name: self._setting(name, str(e.value)))
+                self._select(name, list(options), value).on_value_change(lambda e, name=name: self._setting(name, word(e.value)))
             self._select("split", list(world.splits), chosen(state.split, world.splits)).on_value_change(
-                lambda e: self._changed(split=str(e.value), start=0, sample=-1)
+                lambda e: self._changed(split=word(e.value), start=0, sample=-1)
             )
             seed = ui.number("seed", value=state.seed, min=0, step=1, format="%d").props("outlined dense debounce=300")
             seed.on_value_change(lambda e: self._changed(seed=int(e.value or 0), sample=-1))
@@ -200,10 +200,10 @@ class _Worlds:
             for factor in world.spec.factors[:10]:
                 value = unpacked(state.having).get(factor.name, "")
                 box = self._select(factor.name, ["", *factor.values[:60]], value)
-                box.on_value_change(lambda e, name=factor.name: self._having(name, str(e.value or "")))
+                box.on_value_change(lambda e, name=factor.name: self._having(name, word(e.value)))
             heading("Broken by", level=3)
             self._select("corruption", list(_CORRUPTIONS), state.corruption).on_value_change(
-                lambda e: self._changed(corruption=str(e.value or ""))
+                lambda e: self._changed(corruption=word(e.value))
             )
             slider(
                 "strength of the corruption",
