@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from molyneux.data.worlds.shapeworld.meaning.foils.nearby import FoilCaption, WordExchange
     from molyneux.data.worlds.shapeworld.meaning.trees.described import MeaningPart
 
+TRUTHS = {1: "true", 0: "undetermined", -1: "false"}
+"""What a truth value is called."""
 FIRST_MODEL, FIRST_TEXT = "shapeworld-quantifiers", "two circles are white"
 _LONGEST, _MOST_CHANGES, _MOST_FOILS, _OF_A_KIND = 400, 24, 12, 2
 """Characters of a sentence, changes of a scene, and foils that are shown: in all, and of a kind."""

@@ -14,6 +14,7 @@ from molyneux.studio.address import whole, word
 from molyneux.studio.frame import again, button, card, heading, note, show_rows
 from molyneux.studio.shares import show_shares
 from molyneux.studio.truths import (
+    TRUTHS,
     JudgedSentence,
     NearCaptions,
     SceneAnswer,
@@ -35,7 +36,6 @@ INTRO = (
 
 
 State = ScenesState
-_TRUTH = {1: "true", 0: "undetermined", -1: "false"}
 
 
 async def build(visit: Visit[ScenesState]) -> None:
@@ -61,6 +61,8 @@ class _Scenes:
                     sample.on_value_change(lambda e: self._changed(sample=whole(e.value, 0), changes=()))
                     seed = ui.number("Seed", value=state.seed, min=0, step=1, format="%d").props("outlined dense debounce=300")
                     seed.on_value_change(lambda e: self._changed(seed=whole(e.value, 0), changes=()))
+                with ui.element("div").classes("row"):
+                    self.caption = ResultArea("the caption of the sample")
                 button("New scene", lambda: sample.set_value(self.visit.state.sample + 4), strong=True)
                 if state.model not in names:
                     names.append(state.model)
@@ -114,6 +116,10 @@ class _Scenes:
             self._show_answer(found, state)
         with self.entities.fresh():
             self._show_entities(found)
+        with self.caption.fresh():
+            if found.scene.caption is not None:
+                caption = _caption(found.scene.caption, found)
+                button(f"Its caption: “{_plain(caption)}”", partial(self._write, caption))
         with self.meaning.fresh():
             if found.parts is not None:
                 ui.html(f'<ul class="meaning">{_drawn(found.parts)}</ul>', sanitize=False)
@@ -156,7 +162,7 @@ class _Scenes:
                 if last is None:
                     note("The sentence has no meaning that could be true or false.")
                     return
-                ui.label(f"By its meaning, it is {_TRUTH[last.truth]}.").classes("answer")
+                ui.label(f"By its meaning, it is {TRUTHS[last.truth]}.").classes("answer")
                 if last.truth == 0:
                     note("Neither true nor false: it presupposes what is not there, or two sides are nearly equal.")
                 if last.share is None:
@@ -169,7 +175,7 @@ class _Scenes:
         if len(found.rows) > 1:
             heading("Before and after", level=3)
             rows = [
-                (_plain(row.text), "changed" if row.changed else "as it was", _TRUTH[row.truth], _said(row)) for row in found.rows
+                (_plain(row.text), "changed" if row.changed else "as it was", TRUTHS[row.truth], _said(row)) for row in found.rows
             ]
             show_rows(("sentence", "scene", "by its meaning", found.model.name), rows)
         again(*_lines(self.visit, found, state), pictures={"image.png": given.plain_base64(_png(found))})
@@ -205,7 +211,7 @@ class _Scenes:
                 options = {"": exchange.words}
                 captions = {words: _caption(tree, found) for words, tree in exchange.options.items()}
                 options |= {
-                    captions[words]: f"{words} ({_TRUTH[one]})" for words, one in zip(exchange.options, truths, strict=True)
+                    captions[words]: f"{words} ({TRUTHS[one]})" for words, one in zip(exchange.options, truths, strict=True)
                 }
                 box = ui.select(options, label=exchange.kind, value="").props("outlined dense options-dense")
                 box.on_value_change(lambda event: self._write(word(event.value)))

@@ -16,13 +16,15 @@ from functools import cached_property
 import numpy as np
 
 from molyneux.core import ConfigError, choice_problems
+from molyneux.core.views import text_strings
 from molyneux.data.dataset import Split
 from molyneux.data.worlds.shapeworld.agreement import ShapeWorld
 from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes
 from molyneux.data.worlds.shapeworld.kinds import Kind
 from molyneux.data.worlds.shapeworld.meaning.foils.nearby import FoilCaption, WordExchange, exchanges, foil_captions
+from molyneux.data.worlds.shapeworld.meaning.language.captions import parse
 from molyneux.data.worlds.shapeworld.meaning.trees.described import MeaningPart, meaning_parts
-from molyneux.data.worlds.shapeworld.meaning.trees.programs import programs_of
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import programs_of, trees_of
 from molyneux.data.worlds.shapeworld.meaning.trees.trees import Tree
 from molyneux.data.worlds.shapeworld.meaning.truth.truth import truth_table
 from molyneux.data.worlds.shapeworld.scene_view import ATTRIBUTES, scenes_of_view, view_of_scenes
@@ -70,6 +72,7 @@ class SingleScene:
         picture: number of its picture, which decides the noise.
         split: of the sample.
         seed: of the sample.
+        caption: the meaning of the caption of its sample, which is true of it or not; None where samples have no caption.
     """
 
     world: ShapeWorld
@@ -78,6 +81,7 @@ class SingleScene:
     picture: int
     split: Split
     seed: int
+    caption: Tree | None = None
 
     @cached_property
     def entities(self) -> tuple[SceneEntity, ...]:
@@ -169,4 +173,9 @@ def scene_of(world: ShapeWorld, number: int, *, split: Split = "test", seed: int
     drawn = CaptionedScenes(kind, world.variant, world.semantics, captions=world.captions, pictures=world.pictures)
     pictures, texts = drawn.group
     picture = number // (pictures * texts) * pictures + number % (pictures * texts) // texts
-    return SingleScene(world, world.scenes(chosen, split=split, seed=seed), kind, picture, split, seed)
+    scenes, caption = world.scenes(chosen, split=split, seed=seed), None
+    if "meaning" in batch.views:
+        caption = trees_of(batch.views["meaning"].numpy().astype(np.int16))[0]
+    elif "text" in batch.views:
+        caption = parse(text_strings(world.spec.modality("text"), batch.views["text"])[0], world.language)
+    return SingleScene(world, scenes, kind, picture, split, seed, caption)
