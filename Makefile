@@ -33,6 +33,8 @@ types: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	$(BIN)/mkdocs build --strict --site-dir site
+	rm -rf site/studio
+	$(BIN)/molyneux studio --static site/studio --quiet
 
 # The cheat sheet as a page to print; needs Chromium (Debian: apt install chromium).
 cheatsheet: docs

@@ -44,6 +44,14 @@ _MOVED = """<!doctype html>
 </html>
 """
 
+_STUDIO = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Studio</title></head>
+<body><main><h1>Studio</h1><p><code>make docs</code> makes these pages: <code>molyneux studio --static site/studio</code>.</p>
+<p><a href="../how-to/studio/">The studio</a></p></main></body>
+</html>
+"""
+
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """Put in the files that `<!-- file: PATH -->` names, by their path in the repository, with links as from the page.
@@ -105,7 +113,14 @@ def _as_mathml(found: re.Match[str]) -> str:
 
 
 def on_post_build(config: Any, **_: Any) -> None:
-    """At every address that `docs/moved.yaml` names, a page that leads to where its content is now."""
+    """At every address that `docs/moved.yaml` names, a page that leads to where its content is now.
+
+    The pages of the studio are made by `make docs` after the site, since they take a minute; until then a page says so.
+    """
+    studio = Path(config["site_dir"], "studio", "index.html")
+    if not studio.exists():
+        studio.parent.mkdir(parents=True, exist_ok=True)
+        studio.write_text(_STUDIO, encoding="utf-8")
     moved = yaml.safe_load((ROOT / "docs" / "moved.yaml").read_text(encoding="utf-8"))
     for old, new in moved.items():
         path = Path(config["site_dir"], old, "index.html")

@@ -22,12 +22,13 @@ FOLDER = Path(__file__).parent / "assets" / "studio"
 WIDTH, HEIGHT = 1180, 760
 VIEWS = {
     "ask": ("/ask?count=6&given=text:small+red+heart+at+top+left+on+light", ".reading.right >> nth=4", 560),
+    "scenes": ("/scenes?changes=1.colour%3Ared", "ul.meaning >> nth=0", 900),
     "worlds": ("/worlds?settings=level:5", "figure.sample img >> nth=20", 760),
     "codes": ("/codes?model=gebid-level5&sample=3&moved=4:1.2", ".now img", 760),
     "broken": ("/broken?model=gebid-level5&strength=0.5", "svg.curve", 760),
-    "runs": ("/runs?run=gebid-level5", ".reading.wrong", 900),
+    "runs": ("/runs?run=gebid-level5", ".reading.wrong && .js-plotly-plot", 900),
 }
-"""By name: the address, what is waited for, and the height that is shown."""
+"""By name: the address, what is waited for (parts joined by &&), and the height that is shown."""
 
 
 def main() -> None:
@@ -52,7 +53,8 @@ def main() -> None:
 def _take(page: Page, address: str, ready: str, height: int) -> Image.Image:
     page.set_viewport_size({"width": WIDTH, "height": height})
     page.goto(address)
-    page.locator(ready).first.wait_for(timeout=300_000)
+    for part in ready.split(" && "):
+        page.locator(part).first.wait_for(timeout=300_000)
     page.wait_for_timeout(1_500)
     return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
 
