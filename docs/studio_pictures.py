@@ -26,7 +26,7 @@ VIEWS = {
     "worlds": ("/worlds?settings=level:5", "figure.sample img >> nth=20", 760),
     "codes": ("/codes?model=gebid-level5&sample=3&moved=4:1.2", ".now img", 760),
     "broken": ("/broken?model=gebid-level5&strength=0.5", "svg.curve", 760),
-    "runs": ("/runs?run=gebid-level5", ".reading.wrong && .js-plotly-plot", 900),
+    "runs": ("/runs?run=gebid-level5", ".reading.wrong && .js-plotly-plot .main-svg", 900),
 }
 """By name: the address, what is waited for (parts joined by &&), and the height that is shown."""
 

@@ -88,7 +88,7 @@ def datasets() -> dict[str, type[SplitDataset]]:
         item = getattr(data, name)
         if isinstance(item, type) and issubclass(item, data.Benchmark) and hasattr(item, "folders"):
             with suppress(MolyneuxError, TypeError):  # files that are not here, or settings that it needs
-                if item().paths():
+                if item(folder=None).paths():
                     found[name] = item
     return found
 

@@ -45,8 +45,8 @@ def sound_of_powers(power: np.ndarray, *, window: int, hop: int) -> np.ndarray:
         found = np.fft.rfft(sound[places] * shape, axis=1)
         spectrum = magnitude * found / np.maximum(np.abs(found), 1e-12)
     loudest = np.abs(sound).max()
-    scaled: np.ndarray = sound * (_LOUD / loudest) if loudest > 0 else sound
-    return scaled.astype(np.float32)
+    scaled: np.ndarray = np.asarray(sound * (_LOUD / loudest) if loudest > 0 else sound, np.float32)
+    return scaled
 
 
 def require_audible(modality: str, known: str, view: np.ndarray, side: int) -> np.ndarray:
