@@ -1,6 +1,6 @@
 """Take the pictures of the studio that the guide and the README show, from the studio itself.
 
-    python docs/studio_pictures.py
+    python docs/studio_pictures.py [NAME ...]
 
 Needs Chromium (Debian: `apt install chromium`) and the packages for development.
 """
@@ -26,13 +26,15 @@ VIEWS = {
     "worlds": ("/worlds?settings=level:5", "figure.sample img >> nth=20", 760),
     "codes": ("/codes?model=gebid-level5&sample=3&moved=4:1.2", ".now img", 760),
     "broken": ("/broken?model=gebid-level5&strength=0.5", "svg.curve", 760),
+    "question": ("/question", ".walks .answer >> nth=1", 1120),
     "runs": ("/runs?run=gebid-level5", ".reading.wrong && .js-plotly-plot .main-svg", 900),
 }
 """By name: the address, what is waited for (parts joined by &&), and the height that is shown."""
 
 
 def main() -> None:
-    """Write one WebP for each view."""
+    """Write one WebP for each view, or for those that are named."""
+    views = {name: VIEWS[name] for name in sys.argv[1:] or VIEWS}
     browser = os.environ.get("MOLYNEUX_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         raise SystemExit("expected chromium to be installed, got none: apt install chromium")
@@ -43,7 +45,7 @@ def main() -> None:
         assert found is not None
         opened = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         page = opened.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
-        for name, (address, ready, height) in VIEWS.items():
+        for name, (address, ready, height) in views.items():
             _take(page, found.group().rstrip("/") + address, ready, height).save(FOLDER / f"{name}.webp", quality=82, method=6)
             print(name)
         opened.close()

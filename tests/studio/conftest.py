@@ -12,8 +12,9 @@ import pytest
 
 CHROMIUM = os.environ.get("MOLYNEUX_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or ""
 """The path of a Chromium: named by the variable, or that of the system."""
-RECORDS = Path(__file__).parents[2] / "studies" / "results" / "ynoc-best"
-"""Records of a study."""
+_RESULTS = Path(__file__).parents[2] / "studies" / "results"
+RECORDS = [_RESULTS / name for name in ("ynoc-best", "molyneux-question-diffusion")]
+"""Records of two studies."""
 
 
 @contextmanager
@@ -46,7 +47,7 @@ def log(tmp_path_factory):
 @pytest.fixture(scope="session")
 def address(log):
     """The address of a running studio."""
-    with started("--results", RECORDS, log=log) as (_, found):
+    with started(*(part for folder in RECORDS for part in ("--results", folder)), log=log) as (_, found):
         yield found
 
 

@@ -18,6 +18,7 @@ READY = {
     "worlds": "figure.sample img",
     "codes": ".now figure.sample img",
     "broken": "svg.curve",
+    "question": ".walks .answer",
     "runs": ".js-plotly-plot",
     "leaderboard": "table.matrix",
 }
@@ -182,6 +183,31 @@ def test_a_broken_sense_is_told_in_one_sentence(page):
     answer = page.locator(".answer").first
     answer.wait_for()
     assert re.search(r"keeps \d+\.\d % of \d+\.\d % \(guessing \d+\.\d %\)", answer.inner_text())
+
+
+def test_molyneux_s_question_is_told_from_start_to_end(page):
+    page.goto("/question")
+    page.get_by_text("withheld").first.wait_for()
+    directly = page.get_by_label("sight → touch", exact=True)
+    directly.get_by_text("In training, hearts were never seen and felt together.").wait_for()
+    assert re.search(
+        r"^Right \d+\.\d % .*guessing 33\.3 %\), which is not above guessing", directly.locator(".answer").inner_text()
+    )
+    assert directly.locator(".reading.wrong").count() == 3
+    through = page.get_by_label("sight → name → touch", exact=True)
+    through.locator(".answer").wait_for()
+    assert "not above guessing" not in through.locator(".answer").inner_text()
+    page.get_by_label("shape").click()
+    page.get_by_role("option", name="square").click()
+    page.wait_for_function("document.querySelector('.walks .shares .share .number').innerText === '100.0 %'")
+    assert ("value", "square") in query_of(page)
+
+
+def test_what_is_on_record_of_the_question_is_its_answer(page):
+    page.goto("/question?variant=never-felt")
+    page.get_by_text("No: hearts that were felt and named, and never seen").wait_for()
+    assert page.locator("tr[aria-current] td").first.inner_text() == "never-felt"
+    assert "One training of each kind" in page.get_by_text("an answer for").inner_text()
 
 
 def test_from_a_slice_to_its_wrong_samples(page):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from molyneux.report.study.figures import CurveFigure, CurvePanel, DotFigure, DotScore
     from molyneux.report.tables import Table, pipe_table, records_to_markdown, to_csv, to_latex, to_markdown, to_terminal
     from molyneux.report.terminal import MOST_LINES, fitted, terminal_summary
+    from molyneux.report.transfers import KeptApart, TransferVariant, kept_apart, transfer_variants
 
 __all__ = [
     "MOST_LINES",
@@ -42,11 +43,13 @@ __all__ = [
     "DotFigure",
     "DotScore",
     "ForeignRecord",
+    "KeptApart",
     "Leaderboard",
     "RunRecords",
     "StudyRun",
     "Table",
     "Task",
+    "TransferVariant",
     "VariantDifference",
     "aggregate",
     "aggregate_table",
@@ -55,6 +58,7 @@ __all__ = [
     "comparisons",
     "fitted",
     "flatten",
+    "kept_apart",
     "leaderboard_overview",
     "leaderboard_tables",
     "load_records",
@@ -78,6 +82,7 @@ __all__ = [
     "to_markdown",
     "to_terminal",
     "tradeoff_panels",
+    "transfer_variants",
     "variant_difference",
     "write_leaderboard",
     "write_run",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from molyneux.run.studies.leaderboard import make_leaderboard
     from molyneux.run.studies.study import Goal, Range, Study, check_study, load_study
     from molyneux.run.studies.sweep import SweepOutcome, run_study
+    from molyneux.run.studies.transfers import read_transfers
     from molyneux.run.trained.broken import SenseCurve, break_sense, sense_curve
     from molyneux.run.trained.doctor import Examination, examine
     from molyneux.run.trained.generated import Generated, Origin
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from molyneux.run.trained.judges import TrainedJudge, open_judge
     from molyneux.run.trained.model import TrainedModel, UnreadTextWarning
     from molyneux.run.trained.opened import open_model
+    from molyneux.run.trained.paths import PathWalk, walk_path
     from molyneux.run.trained.pictures import picture_sheet
     from molyneux.run.trained.predicted import Predicted
     from molyneux.run.trained.readers import ReadValue, ViewReading, read_batch, read_value
@@ -66,6 +68,7 @@ __all__ = [
     "ModelReport",
     "Origin",
     "Outcome",
+    "PathWalk",
     "Predicted",
     "Pushed",
     "Range",
@@ -122,6 +125,7 @@ __all__ = [
     "read_batch",
     "read_data",
     "read_experiment",
+    "read_transfers",
     "read_value",
     "report_run",
     "require_whole",
@@ -136,6 +140,7 @@ __all__ = [
     "survey_codes",
     "usual_imperfections",
     "verify_export",
+    "walk_path",
 ]
 
 if not TYPE_CHECKING:

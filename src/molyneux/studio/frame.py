@@ -186,8 +186,21 @@ def waveform_svg(view: Tensor, about: str) -> str:
     )
 
 
-def show_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A plain table of texts."""
+def show_rows(columns: Sequence[str], rows: Sequence[Sequence[str]], *, marked: int = -1, whole: int = 0) -> None:
+    """A plain table of texts.
+
+    Args:
+        columns: heads of the columns.
+        rows: texts of each row.
+        marked: number of the row that is shown elsewhere on the page; negative for none.
+        whole: number of the columns, from the last, whose cells stay on one line.
+    """
     head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in columns)
-    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+
+    def written(row: Sequence[str]) -> str:
+        kinds = ["", ' class="whole"']
+        return "".join(f"<td{kinds[place >= len(row) - whole]}>{html.escape(cell)}</td>" for place, cell in enumerate(row))
+
+    marks = (" aria-current=true" if number == marked else "" for number in range(len(rows)))
+    body = "".join(f"<tr{mark}>{written(row)}</tr>" for mark, row in zip(marks, rows, strict=True))
     ui.html(f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>', sanitize=False)

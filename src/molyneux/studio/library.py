@@ -62,7 +62,7 @@ class Library:
                 raise ConfigError(f"expected a folder with runs, got {folder}, which is none: name one made by molyneux run")
         self.results = tuple(str(place) for place in results)
         self._keep, self._trust = keep, trust
-        self._ranked: Any = None
+        self._records = dict[str, Any]()
         self._open: OrderedDict[tuple[str, float], TrainedModel] = OrderedDict()
         self._made: OrderedDict[tuple[str, str], tuple[TrainedModel, Any]] = OrderedDict()
         self._lock = threading.Lock()
@@ -167,18 +167,20 @@ class Library:
         count = count if size is None else min(size, count)
         return world.source("test", count, seed=0).batch(np.arange(count))
 
-    def ranked(self, make: Callable[[Sequence[str]], T]) -> T:
-        """What is made of the records, once."""
+    def of_records(self, what: str, make: Callable[[Sequence[str]], T]) -> T:
+        """What is made of the records, such as the leaderboard, once."""
         with self._lock:
-            if self._ranked is None:
-                self._ranked = make(self.results)
-            return cast(T, self._ranked)
+            if what not in self._records:
+                self._records[what] = make(self.results)
+            return cast(T, self._records[what])
 
     def once(self, model: TrainedModel, what: str, make: Callable[[], T]) -> T:
         """What is measured of a model once and kept for the next one who asks, such as a survey of its codes."""
         key = (model.name, what)
         with self._lock:
             kept = self._made.get(key)
+            if kept is not None:
+                self._made.move_to_end(key)
         if kept is not None and kept[0] is model:
             return cast(T, kept[1])
         made = make()

@@ -23,7 +23,7 @@ from molyneux.studio.frame import frame
 from molyneux.studio.library import Library
 from molyneux.studio.visit import Studio, Visit
 
-PAGES = ("ask", "scenes", "worlds", "codes", "broken", "runs", "leaderboard")
+PAGES = ("ask", "scenes", "worlds", "codes", "broken", "question", "runs", "leaderboard")
 """Modules of the pages, in the order of the head; the first is also shown at `/`."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 

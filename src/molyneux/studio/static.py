@@ -1,4 +1,4 @@
-"""What the studio shows without computing, as a folder of files for any web server: worlds, models, codes, the leaderboard."""
+"""What the studio shows without computing, as a folder of files for any web server: worlds, models, codes, records."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
-from torch import Tensor
 
 import molyneux.run as runs
-from molyneux.core import Cell, Gallery, Modality, MolyneuxError, store, values_of
+from molyneux.core import Cell, Gallery, MolyneuxError, store, values_of
 from molyneux.data import ShapeWorld
 from molyneux.report import write_leaderboard
 from molyneux.report.page import Page, Section, draw_galleries, render_html
 from molyneux.studio.answers import readings_of
+from molyneux.studio.cells import cell_of
 from molyneux.studio.library import Library
 from molyneux.studio.pages.worlds import worlds
+from molyneux.studio.question_page import question_page
 from molyneux.studio.truths import TRUTHS, JudgedSentence, ScenesState, scene_answer
 
 _SAMPLES, _DRAWN, _CAPTIONS, _STEPS = 12, 6, 4, 7
@@ -24,6 +25,7 @@ _SAMPLES, _DRAWN, _CAPTIONS, _STEPS = 12, 6, 4, 7
 _SCENES, _FOILS = 8, 3
 """Scenes of a world of sentences, and foils of each caption."""
 _ABOUT = {
+    "question": "A shape that was felt and named, and never seen: is it known by sight?",
     "worlds": "The first samples of each world, at each of its levels.",
     "models": "What the models of the package draw of captions, and what readers read in it.",
     "scenes": "Sentences about scenes: what is true by meaning, and what a model says.",
@@ -50,6 +52,7 @@ def write_static(library: Library, folder: Path, *, told: Callable[[str], object
         StoreError: the folder cannot be written.
     """
     pages = {
+        "question": question_page(library, told),
         "worlds": worlds_page(told),
         "models": models_page(library, told),
         "scenes": scenes_page(library, told),
@@ -82,7 +85,7 @@ def worlds_page(told: Callable[[str], object] = lambda words: None) -> Page:
             world = make(**settings)
             batch = world.batch(np.arange(_SAMPLES), split="train", seed=0)
             items = world.spec.modalities
-            rows = tuple(tuple(_cell(item, batch.views[item.name][row]) for item in items) for row in range(_SAMPLES))
+            rows = tuple(tuple(cell_of(item, batch.views[item.name][row]) for item in items) for row in range(_SAMPLES))
             title = f"Level {settings['level']}" if settings else "Samples"
             galleries.append(Gallery(f"{name}-{title}".lower(), title, "", tuple(item.name for item in items), rows))
         sections.append(Section(name.lower(), name, (make.__doc__ or "").partition("\n")[0], tuple(draw_galleries(galleries))))
@@ -176,7 +179,7 @@ def codes_page(library: Library, told: Callable[[str], object] = lambda words: N
             for item in model.spec.modalities:
                 view = views[item.name]
                 if not bool((view[1:] == view[:1]).all()):
-                    cells = (_cell(item, view[step]) for step in range(_STEPS))
+                    cells = (cell_of(item, view[step]) for step in range(_STEPS))
                     moved[item.name].append((Cell(text=f"number {place}: {carried}"), *cells))
         columns = ("number", *(f"{100 * step // (_STEPS - 1)} %" for step in range(_STEPS)))
         note = "Each number goes from where a hundredth of the samples lie below it to where a hundredth lie above."
@@ -187,14 +190,6 @@ def codes_page(library: Library, told: Callable[[str], object] = lambda words: N
         ]
         sections.append(Section(name, name, _summary(name), tuple(draw_galleries(galleries))))
     return Page("studio", "Codes", ("begun with the first test sample",), (), tuple(sections))
-
-
-def _cell(item: Modality, view: Tensor) -> Cell:
-    if item.kind == "image" and view.shape[0] in (1, 3):
-        return Cell(view.numpy())
-    if item.kind == "series" and view.dim() == 2:
-        return Cell(view.numpy())
-    return Cell(text=str(values_of(item, view[None])[0]) if item.symbols else f"{tuple(view.shape)}")
 
 
 def _summary(name: str) -> str:

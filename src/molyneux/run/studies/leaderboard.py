@@ -27,7 +27,9 @@ def make_leaderboard(results: Sequence[Path | str], *, add: Sequence[Path | str]
     """
     from molyneux.report import Leaderboard, load_records, make_boards, read_foreign  # draws: takes a second to import
 
-    runs = [run for path in sorted({path for place in results for path in _files(Path(place))}) for run in load_records(path)]
+    runs = [
+        run for path in sorted({path for place in results for path in record_files(Path(place))}) for run in load_records(path)
+    ]
     foreign = [record for path in add for record in read_foreign(path)]
     boards, left = make_boards(runs, foreign, scores)
     apart = {id(run) for run in left}
@@ -35,8 +37,12 @@ def make_leaderboard(results: Sequence[Path | str], *, add: Sequence[Path | str]
     return Leaderboard(tuple(boards), len(shown), len(left))
 
 
-def _files(place: Path) -> list[Path]:
-    """The files of records at a place."""
+def record_files(place: Path) -> list[Path]:
+    """The files of records at a place: a file of records, the folder that holds one, or a folder of such folders.
+
+    Raises:
+        StoreError: there are none.
+    """
     if store.is_file(place):
         return [place.resolve()]
     within = sorted(path.relative_to(place).as_posix() for path in place.glob("*/records.jsonl"))

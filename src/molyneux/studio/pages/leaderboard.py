@@ -83,7 +83,9 @@ class _Leaderboard:
         with card("One table"):
             self.table = ResultArea("one table")
         library = self.visit.library
-        self.ranked = await self.visit.compute("ranked", self.first, lambda _: library.ranked(_ranked), words="reading records")
+        self.ranked = await self.visit.compute(
+            "ranked", self.first, lambda _: library.of_records("leaderboard", _ranked), words="reading records"
+        )
         self._show()
 
     def _changed(self, **values: Any) -> None:
