@@ -169,3 +169,46 @@ def test_closing_waits_for_what_ends_soon():
     finished(asked())
     made.close()
     assert ended.is_set()
+
+
+def test_where_a_slider_moves_on_the_one_that_runs_is_finished_and_only_the_last_one_follows(computing):
+    begun, released = threading.Event(), threading.Event()
+
+    def first(job):
+        begun.set()
+        released.wait(10)
+        return "first"
+
+    async def moves():
+        running = asyncio.ensure_future(computing.run("a", "x", first, follows=True))
+        await asyncio.to_thread(begun.wait, 10)
+        later = [asyncio.ensure_future(computing.run("a", "x", lambda job, n=n: n, follows=True)) for n in range(5)]
+        await asyncio.sleep(0)
+        assert computing.waiting == 2
+        released.set()
+        return await asyncio.gather(running, *later, return_exceptions=True)
+
+    results = finished(moves())
+    assert (results[0], results[-1]) == ("first", 4)
+    assert all(isinstance(part, SupersededError) for part in results[1:-1])
+    assert computing.waiting == 0
+
+
+def test_a_closed_page_stops_also_what_a_newer_one_follows(computing):
+    begun, released = threading.Event(), threading.Event()
+
+    def first(job):
+        begun.set()
+        released.wait(10)
+
+    async def closed():
+        jobs = [asyncio.ensure_future(computing.run("a", "x", first, follows=True))]
+        await asyncio.to_thread(begun.wait, 10)
+        jobs.append(asyncio.ensure_future(computing.run("a", "x", first, follows=True)))
+        await asyncio.sleep(0)
+        computing.stop("a")
+        found = await asyncio.gather(*jobs, return_exceptions=True)
+        released.set()
+        return found
+
+    assert all(isinstance(part, SupersededError) for part in finished(closed()))

@@ -36,6 +36,7 @@ class Computation(Generic[T]):
     ) -> None:
         self._function, self._finished, self._told, self._stop = function, finished, told, threading.Event()
         self._loop = finished.get_loop()
+        self.begun = False
 
     @property
     def stopped(self) -> bool:
@@ -63,6 +64,7 @@ class Computation(Generic[T]):
         """Compute it, in the thread of a worker."""
         if self.stopped:
             return
+        self.begun = True
         try:
             value = self._function(self)
         except BaseException as error:  # told to who waits for it
@@ -92,7 +94,7 @@ class Computing:
 
     def __init__(self, workers: int = 1) -> None:
         self._queue: queue.SimpleQueue[Computation[Any] | None] = queue.SimpleQueue()
-        self._latest: dict[tuple[Hashable, str], Computation[Any]] = {}
+        self._jobs: dict[tuple[Hashable, str], list[Computation[Any]]] = {}
         self._busy = set[int]()
         self._threads = [
             threading.Thread(target=self._work, name=f"computing-{number}", daemon=True) for number in range(max(1, workers))
@@ -118,6 +120,7 @@ class Computing:
         function: Callable[[Computation[T]], T],
         *,
         told: Callable[[float, str], object] | None = None,
+        follows: bool = False,
     ) -> T:
         """Compute something in a worker and wait for it.
 
@@ -126,15 +129,18 @@ class Computing:
             place: what it is for; an earlier computation of the same owner and place is stopped.
             function: what is computed, given the `Computation`.
             told: called with how far it is.
+            follows: whether an earlier one of the same place that is begun is finished first, as where a slider moves on: each
+                answer is short, and one that is always stopped would never be shown.
 
         Raises:
             SupersededError: it was stopped, or a newer one came. What `function` raises.
         """
         job: Computation[T] = Computation(function, asyncio.get_running_loop().create_future(), told)
         key = (owner, place)
-        if (earlier := self._latest.get(key)) is not None:
-            earlier.stop()
-        self._latest[key] = job
+        for earlier in self._jobs.get(key, ()):
+            if not (follows and earlier.begun):
+                earlier.stop()
+        self._jobs[key] = [*(earlier for earlier in self._jobs.get(key, ()) if not earlier.stopped), job]
         self._queue.put(job)
         try:
             return await job._finished
@@ -142,19 +148,31 @@ class Computing:
             job.stop()
             raise
         finally:
-            if self._latest.get(key) is job:
-                del self._latest[key]
+            self._ended(key, job)
+
+    def _ended(self, key: tuple[Hashable, str], job: Computation[Any]) -> None:
+        """Forget a computation, and stop those that were asked for before it."""
+        jobs = self._jobs.get(key, [])
+        place = jobs.index(job) if job in jobs else 0
+        for earlier in jobs[:place]:
+            earlier.stop()
+        left = [other for other in jobs[place:] if other is not job]
+        if left:
+            self._jobs[key] = left
+        else:
+            self._jobs.pop(key, None)
 
     def stop(self, owner: Hashable, place: str = "") -> None:
         """Stop all computations of an owner, or that of one place."""
-        for key, job in list(self._latest.items()):
+        for key, jobs in list(self._jobs.items()):
             if key[0] == owner and place in ("", key[1]):
-                job.stop()
+                for job in list(jobs):
+                    job.stop()
 
     @property
     def waiting(self) -> int:
         """Computations that somebody waits for."""
-        return len(self._latest)
+        return sum(map(len, self._jobs.values()))
 
     def close(self, *, patience: float = _PATIENCE) -> None:
         """Stop everything and end the workers.
@@ -162,7 +180,7 @@ class Computing:
         Args:
             patience: seconds that are waited for computations that run. One that runs on is cut off when the process exits.
         """
-        for job in list(self._latest.values()):
+        for job in [job for jobs in self._jobs.values() for job in jobs]:
             job.stop()
         for _ in self._threads:
             self._queue.put(None)

@@ -14,17 +14,24 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
-from nicegui import ui
+from nicegui import app, ui
 
 from molyneux.core import ConfigError, MolyneuxError, files
 from molyneux.studio.access import REPORT_POLICY, Application, Guard, new_token, server_names
 from molyneux.studio.computing import Computing
 from molyneux.studio.frame import frame
 from molyneux.studio.library import Library
+from molyneux.studio.messages import Frames, WaitingPages, check_messages
 from molyneux.studio.visit import Studio, Visit
 
 PAGES = ("ask", "scenes", "worlds", "codes", "broken", "question", "runs", "leaderboard")
 """Modules of the pages, in the order of the head; the first is also shown at `/`."""
+_HISTORY = 60
+"""Messages of a page that are kept for a browser that was cut off for a moment; each may hold pictures."""
+_NOT_THERE = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Not there</title><main><h1>There is no such page</h1>'
+    '<p><a href="/">The first page of the studio</a></p></main></html>'
+)
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -32,11 +39,14 @@ def make_studio(library: Library, computing: Computing) -> FastAPI:
     """The application with all pages; who serves it puts a `Guard` before it."""
     application, studio = FastAPI(docs_url=None, redoc_url=None, openapi_url=None), Studio(library, computing)
     modules = [import_module(f"molyneux.studio.pages.{name}") for name in PAGES]
+    waiting = WaitingPages()
     titles = {module.PATH: module.TITLE for module in modules}
     for module in modules:
-        _add(module, studio, titles, module.PATH)
-    _add(modules[0], studio, titles, "/")
+        _add(module, studio, waiting, titles, module.PATH)
+    _add(modules[0], studio, waiting, titles, "/")
     _add_reports(application, library)
+    check_messages()
+    app.add_exception_handler(404, _not_there)  # that of NiceGUI makes a page for each, which stays for a minute
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # it looks at every object that is alive, also those of torch
         _run_with(application)
@@ -44,7 +54,17 @@ def make_studio(library: Library, computing: Computing) -> FastAPI:
 
 
 def _run_with(application: FastAPI) -> None:
-    ui.run_with(application, title="Molyneux studio", dark=None, language="en-GB", tailwind=False, show_welcome_message=False)
+    ui.run_with(
+        application,
+        title="Molyneux studio",
+        dark=None,
+        language="en-GB",
+        tailwind=False,
+        show_welcome_message=False,
+        binding_refresh_interval=None,
+        message_history_length=_HISTORY,
+    )
+    app.config.socket_io_js_transports = ["websocket"]
 
 
 def _add_reports(application: FastAPI, library: Library) -> None:
@@ -60,14 +80,17 @@ def _add_reports(application: FastAPI, library: Library) -> None:
         return HTMLResponse(content, headers={"content-security-policy": REPORT_POLICY})
 
 
-def _add(module: Any, studio: Studio, titles: dict[str, str], path: str) -> None:
+async def _not_there(_: Request, __: Exception) -> Response:
+    return HTMLResponse(_NOT_THERE, status_code=404)
+
+
+def _add(module: Any, studio: Studio, waiting: WaitingPages, titles: dict[str, str], path: str) -> None:
     @ui.page(path, title=f"{module.TITLE} · Molyneux studio", response_timeout=20)
     async def shown(request: Request) -> None:
         state = module.State.from_query(request.query_params.multi_items())
         visit = Visit(studio, module.PATH, state)
         with frame(module.TITLE, module.INTRO, pages=titles, path=module.PATH):
-            await ui.context.client.connected()
-            if not visit.client.is_deleted:
+            if await waiting.connected(visit.client):
                 await module.build(visit)
 
 
@@ -105,13 +128,14 @@ def serve(
     port = listening.getsockname()[1]
     token = "" if host in _LOOPBACK else new_token()
     application = make_studio(library, computing)
-    guarded: Application = Guard(application, names=server_names(host, port, names), token=token)
+    guarded: Application = Guard(Frames(application), names=server_names(host, port, names), token=token)
     link = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}/{f'?token={token}' if token else ''}"
     told(f"The studio is at {link}  (Ctrl-C ends it)")
     config = uvicorn.Config(
         guarded, log_level="warning", timeout_graceful_shutdown=1, ws_max_size=2**20, lifespan="on", access_log=False
     )
     warnings.filterwarnings("ignore", message=".* does not read ")  # of texts, which the pages tell
+    warnings.filterwarnings("ignore", message=".*torch.distributed.reduce_op")  # NiceGUI looks at every object that is alive
     logging.getLogger("molyneux.studio").addHandler(logging.StreamHandler())
     server = _Server(config, (lambda: webbrowser.open(link)) if browser else None)
     try:

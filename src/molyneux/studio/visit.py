@@ -131,7 +131,14 @@ class Visit(Generic[S]):
         return True
 
     async def compute(
-        self, name: str, place: ResultArea, function: Callable[[Computation[T]], T], *, words: str = "", replaces: bool = True
+        self,
+        name: str,
+        place: ResultArea,
+        function: Callable[[Computation[T]], T],
+        *,
+        words: str = "",
+        replaces: bool = True,
+        follows: bool = False,
     ) -> T | None:
         """Compute something for a place of the page; None where a newer computation took over, or where it failed and says so.
 
@@ -141,12 +148,14 @@ class Visit(Generic[S]):
             function: what is computed, in another thread.
             words: what is done, for who waits.
             replaces: whether the result takes the place of what is shown, which is marked as old meanwhile.
+            follows: whether an earlier one that is begun is finished and shown first; see `Computing.run`.
         """
         computing = self.studio.computing.run(
             self.client.id,
             name,
             function,
             told=self._if_here(lambda share, said: place.tell(share, said or words, replaces=replaces)),
+            follows=follows,
         )
         wait = self._if_here(lambda: place.wait(words, replaces=replaces))
         hint = asyncio.get_running_loop().call_later(_PATIENCE, wait)

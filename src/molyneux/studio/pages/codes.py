@@ -76,6 +76,15 @@ def _moved(code: np.ndarray, state: CodesState) -> np.ndarray:
     return changed
 
 
+@dataclass(frozen=True, eq=False)
+class _Start:
+    """The beginning of moves: of what model and state it is, the code (C,), and what it shows."""
+
+    key: tuple[object, ...]
+    code: np.ndarray
+    views: runs.Generated
+
+
 async def build(visit: Visit[CodesState]) -> None:
     """Build the page."""
     await _Codes(visit).build()
@@ -86,6 +95,8 @@ class _Codes:
         self.visit = visit
         self.model: runs.TrainedModel | None = None
         self.survey: runs.CodeSurvey | None = None
+        self.start: _Start | None = None
+        self.drawn: tuple[object, ...] = ()
 
     async def build(self) -> None:
         with ui.element("div").classes("sides"):
@@ -114,6 +125,8 @@ class _Codes:
             with ui.element("div"):
                 with card("What all senses show"):
                     self.senses = ResultArea("views of the code")
+                    self.before = ResultArea("views of the code at the beginning")
+                    self.lines = ResultArea()
                 with card("Test samples with the nearest codes"):
                     self.near = ResultArea("neighbours")
         await self._open()
@@ -142,9 +155,10 @@ class _Codes:
         model, survey, state = self.model, self.survey, self.visit.state
         if model is None or survey is None:
             return
-        code = await self.visit.compute("begin", self.numbers, lambda _: _moved(_begin(model, survey, state), state))
-        if code is None:
+        start = await self.visit.compute("begin", self.numbers, lambda _: self._started(model, survey, state))
+        if start is None:
             return
+        code = _moved(start.code, state)
         with self.numbers.fresh():
             place = 0
             for part, size in survey.parts.items():
@@ -181,31 +195,52 @@ class _Codes:
         if model is None or survey is None:
             return
 
-        def decoded(_: object) -> tuple[runs.Generated, runs.Generated, np.ndarray]:
-            begin = _begin(model, survey, state)
-            code = _moved(begin, state)
-            both = [model.decode(runs.parted_code(part[None], survey.parts)) for part in (begin, code)]
-            return both[0], both[1], survey.neighbours(code, _NEAREST)
+        def decoded(_: object) -> tuple[_Start, runs.Generated, np.ndarray]:
+            start = self._started(model, survey, state)
+            code = _moved(start.code, state)
+            views = model.decode(runs.parted_code(code[None], survey.parts)) if state.moved else start.views
+            return start, views, survey.neighbours(code, _NEAREST)
 
-        found = await self.visit.compute("decode", self.senses, decoded, words="decoding")
-        if found is None:
+        found = await self.visit.compute("decode", self.senses, decoded, words="decoding", follows=True)
+        if found is None or model is not self.model:
             return
-        before, after, near = found
-        listen = listener(self.visit, model.dataset())
+        start, views, near = found
         with self.senses.fresh():
-            for title, made in (("Now", after), ("At the beginning", before)):
-                with ui.element("div").classes("now" if made is after else "before"):
-                    heading(title, level=3)
-                    with ui.element("div").classes("grid wide"):
-                        for name in made.names:
-                            with ui.element("figure").classes("sample"):
-                                show_view(made.spec.modality(name), made.views[name][0], about=f"{name}, {title.lower()}")
-                                listen(made.spec.modality(name), made.views[name][0], f"{name}, {title.lower()}")
-                                with ui.element("figcaption"):
-                                    ui.label(name)
+            self._views("Now", "now", views)
+        with self.lines.fresh():
             again(_lines(self.visit, model, survey, state))
+        shown = (start, tuple(near.tolist()))
+        if self.drawn[:1] != shown[:1]:
+            with self.before.fresh():
+                self._views("At the beginning", "before", start.views)
+        if self.drawn != shown:
+            self._neighbours(model, survey, shown[1])
+        self.drawn = shown
+
+    def _started(self, model: runs.TrainedModel, survey: runs.CodeSurvey, state: CodesState) -> _Start:
+        """The beginning of a state; that of the state before is kept, since most moves begin at the same place."""
+        key = (model, state.text, state.sample, state.towards, state.share)
+        kept = self.start
+        if kept is None or kept.key != key:
+            code = _begin(model, survey, state)
+            self.start = kept = _Start(key, code, model.decode(runs.parted_code(code[None], survey.parts)))
+        return kept
+
+    def _views(self, title: str, classes: str, made: runs.Generated) -> None:
+        listen = listener(self.visit, None if self.model is None else self.model.dataset())
+        with ui.element("div").classes(classes):
+            heading(title, level=3)
+            with ui.element("div").classes("grid wide"):
+                for name in made.names:
+                    with ui.element("figure").classes("sample"):
+                        show_view(made.spec.modality(name), made.views[name][0], about=f"{name}, {title.lower()}")
+                        listen(made.spec.modality(name), made.views[name][0], f"{name}, {title.lower()}")
+                        with ui.element("figcaption"):
+                            ui.label(name)
+
+    def _neighbours(self, model: runs.TrainedModel, survey: runs.CodeSurvey, near: tuple[int, ...]) -> None:
         with self.near.fresh(), ui.element("div").classes("grid"):
-            for sample in near.tolist():
+            for sample in near:
                 with ui.element("figure").classes("sample"):
                     for name in model.modalities:
                         about = f"{name} of sample {sample}"
