@@ -80,7 +80,7 @@ def whole(pair):
 
 
 def test_what_is_compiled_is_renewed_with_all_that_it_is_compiled_from(tmp_path: Path) -> None:
-    """The file of the function, those that it calls, constants of other files, and the classes of its arguments."""
+    """The functions that it calls and constants, also of other files, and the classes of its arguments."""
     folder = tmp_path / "cache"
     files = {"kinds.py": KINDS, "parts.py": PARTS, "kernels.py": KERNELS, "whole.py": WHOLE.format(kind="Pair")}
 
@@ -102,8 +102,8 @@ def test_what_is_compiled_is_renewed_with_all_that_it_is_compiled_from(tmp_path:
     assert run(parts=PARTS) == "14.0 False"  # as before
     moved = run(kinds=KINDS.replace("Pair", "Two"), whole=WHOLE.format(kind="Two"))
     assert moved == "14.0 True"
-    for number in range(2):
-        run(parts=PARTS + f"# {number}")
+    for factor in ("5.0", "6.0"):
+        run(parts=PARTS.replace("FACTOR = 2.0", f"FACTOR = {factor}"))
     assert len([path for path in folder.glob("kernels.whole/*") if path.is_dir()]) == 4
 
 

@@ -17,12 +17,10 @@ import logging
 import os
 import pickle
 import shutil
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from types import CodeType
 from typing import Any, TypeVar, cast
@@ -49,8 +47,7 @@ _UNREADABLE = (AttributeError, EOFError, ImportError, pickle.UnpicklingError)
 def compiled(function: F) -> F:
     """Compile at the first call, keep the result on disk, and let other threads run meanwhile.
 
-    The stored result is renewed when the file of `function` changes, that of a compiled function that it calls, or the value of a
-    constant that it uses.
+    The stored result is renewed when `function` changes, a compiled function that it calls, or a constant that they use.
     """
     kernel = njit(nogil=True, no_cfunc_wrapper=True)(function)
     kernel.compile = _Once(kernel)
@@ -58,8 +55,8 @@ def compiled(function: F) -> F:
 
 
 def kernel_folder(kernel: Callable[..., Any]) -> Path:
-    """Where the code of a compiled function is kept."""
-    return cast(_Once, cast(Any, kernel).compile).folder()
+    """Where the code of a compiled function and of others of its file is kept."""
+    return cast(_Once, cast(Any, kernel).compile).folder().parents[1]
 
 
 class _Once:
@@ -144,16 +141,19 @@ def _forget(place: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-@cache
 def _state(function: Callable[..., Any]) -> str:
-    """A hash of what a function is compiled from: its file, those of compiled functions that it calls, and constants."""
+    """A hash of what a function is compiled from: its code, that of compiled functions that it calls, and constants.
+
+    Of what is in memory, not in files: these may have been written since they were imported.
+    """
     reached: dict[Callable[..., Any], None] = {}
     _reach(function, reached)
     found = hashlib.sha256()
     for each in sorted(reached, key=lambda each: (each.__module__, each.__qualname__)):
-        found.update(_digest(each.__code__.co_filename))
-        for name in sorted(_names(each.__code__) & each.__globals__.keys()):
-            found.update(f"{name}={_constant(each.__globals__[name])};".encode())
+        names = sorted(_names(each.__code__) & each.__globals__.keys())
+        cells = [cell.cell_contents for cell in each.__closure__ or ()]
+        used = (each.__code__, each.__defaults__, *cells, *(each.__globals__[name] for name in names))
+        found.update(f"{each.__module__}.{each.__qualname__} {_text(used)};".encode())
     return found.hexdigest()[:16]
 
 
@@ -171,24 +171,19 @@ def _names(code: CodeType) -> set[str]:
     return set(code.co_names).union(*map(_names, inner))
 
 
-def _constant(value: Any) -> str:
-    """What is compiled of a value: itself, or the file that defines it."""
+def _text(value: Any) -> str:
+    """What is compiled of a value, the same in every process."""
+    if isinstance(value, CodeType):
+        return f"{value.co_code.hex()}{value.co_varnames}{value.co_names}{_text(value.co_consts)}"
     if isinstance(value, np.ndarray):
         return f"{value.dtype}{value.shape}{hashlib.sha256(value.tobytes()).hexdigest()}"
     if isinstance(value, tuple):
-        return f"({','.join(map(_constant, value))})"
-    if isinstance(value, bool | int | float | complex | str | np.generic):
-        return repr(value)
-    file = getattr(sys.modules.get(value.__module__), "__file__", None) if isinstance(value, type) else None
-    return _digest(file).hex() if file else ""
-
-
-@cache
-def _digest(path: str) -> bytes:
-    try:
-        return hashlib.sha256(Path(path).read_bytes()).digest()
-    except OSError:  # a function without a file
-        return path.encode()
+        return f"({','.join(map(_text, value))})"
+    if isinstance(value, frozenset):
+        return f"{{{','.join(sorted(map(_text, value)))}}}"
+    if isinstance(value, type):
+        return f"{value.__module__}.{value.__qualname__}{getattr(value, '_fields', '')}"
+    return repr(value) if isinstance(value, bool | int | float | complex | str | np.generic) else type(value).__name__
 
 
 class CompilationTime(event.Listener):  # type: ignore[misc]

@@ -115,7 +115,8 @@ def truth_of_captions(
 @compiled
 def _measure(rows: SceneRows) -> None:
     """Measure the overlaps of entities."""
+    moved, before = np.empty((0, 0), np.bool_), np.empty((0, 0, 0))
     for row in range(len(rows.present)):
         for e in range(rows.present.shape[1]):
             if rows.present[row, e]:
-                fits(row, e, rows, 2.0, 2.0)
+                fits(row, e, rows, 2.0, 2.0, moved, before)

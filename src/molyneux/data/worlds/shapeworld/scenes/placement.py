@@ -23,10 +23,6 @@ _ABOVE = 1 + 1e-9
 """Beyond a radius for certain, whatever is lost by rounding."""
 
 
-_NONE_MOVED, _UNKNOWN = np.empty((0, 0), np.bool_), np.empty((0, 0, 0))
-"""Overlaps were not measured before."""
-
-
 class SceneRows(NamedTuple):
     """The arrays of `Scenes`."""
 
@@ -55,15 +51,7 @@ def _around(width: float, height: float, cos: float, sin: float) -> tuple[float,
 
 
 @compiled
-def fits(
-    row: int,
-    e: int,
-    rows: SceneRows,
-    overlap: float,
-    outside: float,
-    moved: np.ndarray = _NONE_MOVED,
-    before: np.ndarray = _UNKNOWN,
-) -> bool:
+def fits(row: int, e: int, rows: SceneRows, overlap: float, outside: float, moved: np.ndarray, before: np.ndarray) -> bool:
     """Whether an entity lies inside the scene and does not overlap others by more than it may; fills in its overlaps.
 
     Args:
@@ -73,7 +61,7 @@ def fits(
         overlap: see `SceneSettings`.
         outside: the same.
         moved: (n, E) bool, entities that have moved or have another form since overlaps were measured; (0, 0): all.
-        before: (n, E, E) overlaps that were measured then.
+        before: (n, E, E) overlaps that were measured then; (0, 0, 0): none.
     """
     width, height = box(row, e, rows)
     x, y = rows.centre[row, e, 0], rows.centre[row, e, 1]
@@ -133,7 +121,8 @@ def _near(row: int, e: int, o: int, rows: SceneRows) -> float:
     margin = 0.5 / _GRID
     (width, height), (box_x, box_y) = _extents(row, e, rows), box(row, e, rows)
     (there_w, there_h), (there_x, there_y) = _extents(row, o, rows), box(row, o, rows)
-    (ax, ay), (bx, by) = rows.centre[row, e], rows.centre[row, o]
+    centre = rows.centre
+    ax, ay, bx, by = centre[row, e, 0], centre[row, e, 1], centre[row, o, 0], centre[row, o, 1]
     left, right = max(ax - box_x, bx - there_x) - margin, min(ax + box_x, bx + there_x) + margin
     top, bottom = max(ay - box_y, by - there_y) - margin, min(ay + box_y, by + there_y) + margin
     if left > right or top > bottom:
@@ -165,7 +154,8 @@ def _common(row: int, e: int, o: int, rows: SceneRows, any_is_enough: bool) -> f
     """
     width, height = half_extents(rows.shape[row, e], rows.size[row, e], rows.distortion[row, e])
     there_w, there_h = half_extents(rows.shape[row, o], rows.size[row, o], rows.distortion[row, o])
-    (ax, ay), (bx, by) = rows.centre[row, e], rows.centre[row, o]
+    centre = rows.centre
+    ax, ay, bx, by = centre[row, e, 0], centre[row, e, 1], centre[row, o, 0], centre[row, o, 1]
     shape, there, common = rows.shape[row, e], rows.shape[row, o], 0
     radius, there_radius = reach(shape, width, height), reach(there, there_w, there_h)
     cos, sin = math.cos(2 * math.pi * rows.rotation[row, e]), math.sin(2 * math.pi * rows.rotation[row, e])
@@ -202,6 +192,8 @@ def _extents(row: int, e: int, rows: SceneRows) -> tuple[float, float]:
 def order(row: int, count: int, rows: SceneRows) -> None:
     """Put the entities of a scene in the order of drawing: of two that overlap, the one of which more is covered lies on top."""
     order, taken = np.empty(count, np.int64), np.zeros(count, np.bool_)
+    shape, colour, size, overlap = rows.shape, rows.colour, rows.size, rows.overlap
+    distortion, rotation, shade, centre = rows.distortion, rows.rotation, rows.shade, rows.centre
     for place in range(count):
         chosen = -1
         for e in range(count):
@@ -210,23 +202,23 @@ def order(row: int, count: int, rows: SceneRows) -> None:
             chosen = e if chosen < 0 else chosen
             free = True
             for o in range(count):
-                free = free and (taken[o] or o == e or rows.overlap[row, o, e] >= rows.overlap[row, e, o])
+                free = free and (taken[o] or o == e or overlap[row, o, e] >= overlap[row, e, o])
             if free:
                 chosen = e
                 break
         order[place], taken[chosen] = chosen, True
-    entities = rows.overlap.shape[2]
+    entities = overlap.shape[2]
     kept = np.empty((count, 8 + entities))
     for e in range(count):
-        kept[e, 0], kept[e, 1], kept[e, 2] = rows.shape[row, e], rows.colour[row, e], rows.size[row, e]
-        kept[e, 3], kept[e, 4], kept[e, 5] = rows.distortion[row, e], rows.rotation[row, e], rows.shade[row, e]
-        kept[e, 6], kept[e, 7] = rows.centre[row, e, 0], rows.centre[row, e, 1]
+        kept[e, 0], kept[e, 1], kept[e, 2] = shape[row, e], colour[row, e], size[row, e]
+        kept[e, 3], kept[e, 4], kept[e, 5] = distortion[row, e], rotation[row, e], shade[row, e]
+        kept[e, 6], kept[e, 7] = centre[row, e, 0], centre[row, e, 1]
         for o in range(entities):
-            kept[e, 8 + o] = rows.overlap[row, e, order[o] if o < count else o]
+            kept[e, 8 + o] = overlap[row, e, order[o] if o < count else o]
     for place in range(count):  # element by element: indices that are arrays take seconds to compile
         e = order[place]
-        rows.shape[row, place], rows.colour[row, place], rows.size[row, place] = int(kept[e, 0]), int(kept[e, 1]), kept[e, 2]
-        rows.distortion[row, place], rows.rotation[row, place], rows.shade[row, place] = kept[e, 3], kept[e, 4], kept[e, 5]
-        rows.centre[row, place, 0], rows.centre[row, place, 1] = kept[e, 6], kept[e, 7]
+        shape[row, place], colour[row, place], size[row, place] = int(kept[e, 0]), int(kept[e, 1]), kept[e, 2]
+        distortion[row, place], rotation[row, place], shade[row, place] = kept[e, 3], kept[e, 4], kept[e, 5]
+        centre[row, place, 0], centre[row, place, 1] = kept[e, 6], kept[e, 7]
         for o in range(entities):
-            rows.overlap[row, place, o] = kept[e, 8 + o]
+            overlap[row, place, o] = kept[e, 8 + o]

@@ -163,6 +163,7 @@ def _scene(state: np.ndarray, row: int, count: int, numbers: _Numbers, rows: Sce
     for cluster in range(clusters):
         places[cluster, 0], places[cluster, 1] = _uniform(state), _uniform(state)
     provoked = numbers.provoked * _uniform(state)
+    moved, before = np.empty((0, 0), np.bool_), np.empty((0, 0, 0))  # overlaps were not measured before
     for e in range(count):
         placed = False
         for _ in range(ENTITY_TRIES):
@@ -170,7 +171,7 @@ def _scene(state: np.ndarray, row: int, count: int, numbers: _Numbers, rows: Sce
                 return False
             _measures(state, row, e, numbers, rows)
             _place(state, row, e, numbers, rows, places, provoked)
-            if _allowed(row, e, numbers, rows) and fits(row, e, rows, numbers.overlap, numbers.outside):
+            if _allowed(row, e, numbers, rows) and fits(row, e, rows, numbers.overlap, numbers.outside, moved, before):
                 placed = True
                 break
         if not placed:
@@ -179,15 +180,18 @@ def _scene(state: np.ndarray, row: int, count: int, numbers: _Numbers, rows: Sce
         if numbers.mode == _REINFORCED:
             low, high = numbers.reinforcement
             more = low + _below(state, high - low + 1)
-            weights[rows.shape[row, e]] += more
-            weights[:, rows.colour[row, e]] += more
+            for c in range(_COLOUR_COUNT):
+                weights[rows.shape[row, e], c] += more
+            for s in range(_SHAPE_COUNT):
+                weights[s, rows.colour[row, e]] += more
     return True
 
 
 @compiled
 def _allowed(row: int, e: int, numbers: _Numbers, rows: SceneRows) -> bool:
     """Whether an entity has no place and no size that is held out, and the first one those that are required."""
-    x, y, size = rows.centre[row, e, 0], rows.centre[row, e, 1], rows.size[row, e]
+    centre = rows.centre
+    x, y, size = centre[row, e, 0], centre[row, e, 1], rows.size[row, e]
     if _within(x, y, numbers.excluded_places) or _between(size, numbers.excluded_sizes):
         return False
     if e > 0:
@@ -225,7 +229,9 @@ def _limit(state: np.ndarray, numbers: _Numbers, weights: np.ndarray) -> None:
         allowed = np.zeros(weights.shape[axis], np.int64)
         size = 0
         for value in range(len(allowed)):
-            some = numbers.others[value].any() if axis == 0 else numbers.others[:, value].any()
+            some = False
+            for other in range(weights.shape[1 - axis]):
+                some = some or (numbers.others[value, other] if axis == 0 else numbers.others[other, value])
             if some:
                 allowed[size], size = value, size + 1
         low, high = numbers.limits
@@ -300,24 +306,25 @@ def _measures(state: np.ndarray, row: int, e: int, numbers: _Numbers, rows: Scen
 @compiled
 def _place(state: np.ndarray, row: int, e: int, numbers: _Numbers, rows: SceneRows, places: np.ndarray, provoked: float) -> None:
     """Draw a centre: anywhere, near a cluster, or next to an earlier entity."""
+    centre = rows.centre
     width, height = box(row, e, rows)
     margin_x, margin_y = (0.0, 0.0) if numbers.outside > 0 else (width, height)
     x, y = _uniform(state), _uniform(state)
-    rows.centre[row, e, 0] = margin_x + x * max(0.0, 1 - 2 * margin_x)
-    rows.centre[row, e, 1] = margin_y + y * max(0.0, 1 - 2 * margin_y)
+    centre[row, e, 0] = margin_x + x * max(0.0, 1 - 2 * margin_x)
+    centre[row, e, 1] = margin_y + y * max(0.0, 1 - 2 * margin_y)
     if e == 0 and len(numbers.required_places):
         asked = numbers.required_places[_below(state, len(numbers.required_places))]
-        rows.centre[row, e, 0], rows.centre[row, e, 1] = (
+        centre[row, e, 0], centre[row, e, 1] = (
             asked[0] + x * (asked[2] - asked[0]),
             asked[1] + y * (asked[3] - asked[1]),
         )
     elif numbers.mode == _CLUSTERED:
         cluster = _below(state, len(places))
         for axis in range(2):
-            rows.centre[row, e, axis] = places[cluster, axis] + 0.2 * (rows.centre[row, e, axis] - 0.5)
+            centre[row, e, axis] = places[cluster, axis] + 0.2 * (centre[row, e, axis] - 0.5)
     if _uniform(state) < provoked and e > 0 and numbers.overlap > 0:
         other, angle, away = _below(state, e), 2 * math.pi * _uniform(state), 0.75 + _uniform(state)
         other_width, other_height = box(row, other, rows)
-        rows.centre[row, e, 0] = rows.centre[row, other, 0] + math.cos(angle) * other_width * away
-        rows.centre[row, e, 1] = rows.centre[row, other, 1] + math.sin(angle) * other_height * away
-    rows.centre[row, e, 0], rows.centre[row, e, 1] = on_grid(rows.centre[row, e, 0]), on_grid(rows.centre[row, e, 1])
+        centre[row, e, 0] = centre[row, other, 0] + math.cos(angle) * other_width * away
+        centre[row, e, 1] = centre[row, other, 1] + math.sin(angle) * other_height * away
+    centre[row, e, 0], centre[row, e, 1] = on_grid(centre[row, e, 0]), on_grid(centre[row, e, 1])

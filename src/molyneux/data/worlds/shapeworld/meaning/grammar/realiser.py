@@ -101,8 +101,9 @@ def _realise(
         if _find_ends(programs[row], tables.arity, after):
             uniform = uniforms[row] if paraphrase else -1.0
             lengths[row] = _write(programs[row], after, tables, uniform, frames, scratch)
-        if len(words) and lengths[row] > 0:
-            words[row, : lengths[row]] = scratch[: lengths[row]]
+        if len(words):
+            for place in range(lengths[row]):  # element by element: slices of two lengths take seconds to compile
+                words[row, place] = scratch[place]
 
 
 @compiled
