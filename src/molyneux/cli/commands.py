@@ -55,7 +55,14 @@ def sweep(arguments: Arguments) -> int:
     results = options.results or Path("studies") / "results" / study.name
     with sweep_shown(quiet=options.quiet or arguments.json) as progress:
         outcome = runs.run_study(
-            study, folder, results, jobs=options.jobs, on=options.on, storage=options.storage, progress=progress
+            study,
+            folder,
+            results,
+            jobs=options.jobs,
+            on=options.on,
+            storage=options.storage,
+            part=options.part,
+            progress=progress,
         )
     _print_sweep(arguments, outcome)
     return 1 if outcome.failed else 0

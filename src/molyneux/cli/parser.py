@@ -291,6 +291,8 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time (default: 1)")
     where = "where to run: local, ray, or the address of a Ray cluster that shares this file system (default: local)"
     parser.add_argument("--on", default="local", metavar="PLACE", help=where)
+    parts = "run one part of the grid, such as 2/8 as the second of eight jobs; without it, the records of parts are taken in"
+    parser.add_argument("--part", type=part, metavar="I/N", default=(1, 1), help=parts)
     database = "database for the trials of a search, such as postgresql://user@host/name (default: an SQLite file in --out)"
     parser.add_argument("--storage", default="", metavar="URL", help=database)
     parser.add_argument("--out", type=path, help="folder of the runs (default: runs/NAME)")

@@ -216,6 +216,33 @@ def test_what_trainings_cost_is_kept_beside_the_records(base: dict[str, Any], tm
 
 
 @pytest.mark.usefixtures("quick")
+def test_parts_of_a_grid_are_taken_in(base: dict[str, Any], tmp_path: Path) -> None:
+    study = Study(base=base, grid={"learn.batch_size": (40, 50, 60)}, seeds=(1,))
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    run_study(study, whole / "runs", whole / "results", progress=Told())
+    for part in ((3, 3), (1, 3)):
+        outcome = run_study(study, parts / "runs", parts / "results", part=part, progress=Told())
+        assert (len(outcome.finished), outcome.results.name) == (1, f"part-{part[0]}-of-3")
+    outcome = run_study(study, parts / "runs", parts / "results", progress=Told())
+    assert [item.recorded for item in outcome.finished] == [True, False, True]
+    found, expected = (load_records(folder / "results" / "records.jsonl") for folder in (parts, whole))
+    scores = [
+        {run.settings["learn.batch_size"]: [score.value for score in run.scores] for run in runs} for runs in (found, expected)
+    ]
+    assert scores[0] == scores[1]
+    assert len(store.read_lines(parts / "results" / "costs.jsonl")) == 3
+    with pytest.raises(ConfigError, match="expected a part from 1"):
+        run_study(study, parts / "runs", parts / "results", part=(4, 3), progress=Told())
+
+
+def test_a_search_has_no_parts(base: dict[str, Any], tmp_path: Path) -> None:
+    study = Study(base=base, name="mine", search="random", trials=3, ranges={"learn.learning_rate": Range(low=0.1, high=0.2)})
+    with pytest.raises(ConfigError, match="--part: the trials of a search depend on one another"):
+        run_study(study, tmp_path / "runs", tmp_path / "results", part=(1, 2), progress=Told())
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("quick")
 def test_records_of_other_runs_are_refused_and_kept(base: dict[str, Any], tmp_path: Path) -> None:
     study = Study(name="mine", base=base, seeds=(4,), grid={"learn.steps": (1, 2)})
     sweep(study, tmp_path)

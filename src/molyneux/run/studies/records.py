@@ -71,6 +71,24 @@ class Records:
                 f"choose another folder with --results, or move the file away"
             )
 
+    def take_in(self, folders: Sequence[Path], experiments: Sequence[Experiment]) -> int:
+        """Add the records of these experiments, and what they cost, from folders of records of parts of the study.
+
+        Returns:
+            How many there are that were not known.
+        """
+        wanted, found = {_key(_identity(experiment)) for experiment in experiments}, 0
+        for part in [Records(folder / _RECORDS) for folder in folders if store.is_file(folder / _RECORDS)]:
+            new = [key for key in part._runs if key in wanted and key not in self._runs]
+            with self._lock:
+                for key in new:
+                    self._runs[key] = part._runs[key]
+                    append_records(self.path, part._runs[key])
+                for name in sorted(part._costs.keys() - self._costs.keys()) if new else ():
+                    self._write_cost(name, part._costs[name])
+            found += len(new)
+        return found
+
     def add(self, folder: Path, experiment: Experiment) -> None:
         """Add the finished run of an experiment and the cost of its training, and write all records and costs.
 

@@ -44,6 +44,7 @@ def run_study(
     jobs: int = 1,
     on: str = "local",
     storage: str = "",
+    part: tuple[int, int] = (1, 1),
     progress: SweepProgress,
 ) -> SweepOutcome:
     """Run a study, or go on where an earlier call stopped: complete runs, and in a grid those on record, are not run again.
@@ -60,6 +61,9 @@ def run_study(
         on: where they are computed: `local`, `ray`, or the address of a Ray cluster that shares this file system.
         storage: the URL of a database for the trials of a search, in place of that of the study. Sweeps on several machines,
             each with its own folders, share the trials of a study through it.
+        part: which part of the grid of how many, counted from 1, such as (2, 8) for the second of eight jobs of a cluster. A part
+            has its runs and its records in folders `part-2-of-8` of those of the study, and needs no other part. A call without
+            parts takes in the records of all parts that are there, and runs what is missing.
         progress: receives the progress.
 
     Raises:
@@ -74,6 +78,13 @@ def run_study(
         raise ConfigError(f"expected jobs of at least 1, got {jobs}")
     if storage and study.search == "grid":
         raise ConfigError("--storage: a grid has no trials: leave it out, or set search to random or tpe in the study")
+    number, parts = part
+    if not 1 <= number <= parts:
+        raise ConfigError(f"expected a part from 1 to the number of parts, such as 2/8, got {number}/{parts}")
+    if study.search != "grid" and parts > 1:
+        raise ConfigError("--part: the trials of a search depend on one another: leave it out, and share them with --storage")
+    if parts > 1:
+        folder, results = (each / f"part-{number}-of-{parts}" for each in (folder, results))
     if study.search != "grid":
         import_extra("optuna", extra="search", what=f"search: {study.search}")
     planned = check_points(study)
@@ -84,10 +95,11 @@ def run_study(
     with store.locked(folder), Records.held(results) as records:
         if study.search == "grid":
             records.require_all_of(grid)
+            records.take_in(sorted(results.glob("part-*-of-*")), grid)
         with make_launcher(on, jobs) as launcher:
             pool = Pool(folder, launcher, progress, records, trust=study.search == "grid")
             if study.search == "grid":
-                finished = pool.run(grid)
+                finished = pool.run(grid[number - 1 :: parts])
             else:
                 from molyneux.run.studies.search import search  # optuna takes a second to import, which a grid does not need
 
