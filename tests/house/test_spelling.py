@@ -33,7 +33,10 @@ PUBLISHED = (
 )
 """Parts of the titles of papers."""
 LANGUAGE = ROOT / "src/molyneux/data/worlds/shapeworld/meaning/language"
-WORDS_OF_PEOPLE = {LANGUAGE / name for name in ("english.py", "english_of_people.py", "spelling.py")}
+WORDS_OF_PEOPLE = {
+    *(LANGUAGE / f"{name}.py" for name in ("english", "english_of_people", "spelling", "synonyms", "fillers", "suggestions")),
+    *(LANGUAGE / "of_people").glob("*.py"),
+}
 """Read captions as people write them."""
 PLACES = [
     *(path for path in sorted((ROOT / "src").rglob("*.py")) if path not in WORDS_OF_PEOPLE),

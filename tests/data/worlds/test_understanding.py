@@ -227,15 +227,15 @@ def test_sentences_without_their_frame(text):
 
 def test_where_a_sentence_stops():
     world = MADE["ShapeWorld"]()
-    found = world.understand("there is a red squar.")
-    assert found.unknown == {"squar": "square"}
-    assert "read up to 'squar'" in found.problem
-    assert "after 'there is a red', expected 'circle'" in world.understand("there is a red .").problem
+    found = world.understand("there is a red squaaar.")
+    assert found.unknown == {"squaaar": "square"}
+    assert "read up to 'squaaar'" in found.problem
+    assert "after 'there is a red', expected 'and', 'circle'" in world.understand("there is a red .").problem
     assert found.nearest == "there is a red square ."
     assert world.understand("ther is a redd square").nearest == "there is a red square ."
     unknown = world.understand("most squares are red")
     assert "most" in unknown.unknown
-    with pytest.raises(DataError, match="unknown word 'squar' \\(square\\?\\)"):
+    with pytest.raises(DataError, match="unknown word 'squaaar' \\(square\\?\\)"):
         found.caption(generator())
 
 

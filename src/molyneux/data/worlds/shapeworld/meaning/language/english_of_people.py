@@ -10,7 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from molyneux.data.worlds.shapeworld.meaning.language import fillers
+from molyneux.data.worlds.shapeworld.meaning.language.of_people import amounts, logic, places
+
 CATEGORIES = {
+    **amounts.CATEGORIES,
+    **places.CATEGORIES,
     "subject": ("number",),
     "counting": ("number",),
     "whole": ("number",),
@@ -18,6 +23,11 @@ CATEGORIES = {
 }
 
 REMARKS = {
+    **amounts.REMARKS,
+    **places.REMARKS,
+    **logic.REMARKS,
+    **fillers.REMARKS,
+    "article": "a noun without 'a' or 'the' is read with 'a'",
     "at-least": "a bare number is read as 'at least' so many; write 'exactly' for no more",
     "generic": "a plural without 'all' or 'some' is read as all of them",
     "some": "a plural without a number is read as at least one",
@@ -139,6 +149,7 @@ _SUBJECTS = """
 !whole[pl] <ratio-eq-1(0 _)> = the 0:noun[pl]
 !whole[pl] <ratio-eq-1(0 _)> = all 0:noun[pl]
 !whole[pl] <ratio-eq-1(0 _)> = all the 0:noun[pl]
+!whole[pl] <ratio-eq-1(0 _)> = all of 0:noun[pl]
 !whole[pl] <ratio-eq-1(0 _)> = all of the 0:noun[pl]
 !whole[sg] <ratio-eq-1(0 _)> = every 0:noun[sg]
 !whole[sg] <ratio-eq-1(0 _)> = each 0:noun[sg]
@@ -162,9 +173,11 @@ _SUBJECTS = """
 !subject[sg] <ratio-neq-1(any _)> = not everything
 !subject[sg] <ratio-eq-0(0 _)> = not one 0:noun[sg]
 !subject[sg] <ratio-eq-0(0 _)> = not a single 0:noun[sg]
+!subject[sg] <ratio-eq-0(0 _)> = not a single of the 0:noun[pl]
 !subject[sg] <ratio-eq-0(0 _)> = not one of the 0:noun[pl]
 !subject[sg] <ratio-eq-0(0 _)> = none of the 0:noun[pl]
 !subject[pl] <bare-most(0 _)> = most of the 0:noun[pl]
+!subject[pl] <bare-most(0 _)> = most of 0:noun[pl]
 !subject[pl] <bare-most(0 _)> = the majority of the 0:noun[pl]
 !subject[pl] <bare-most(0 _)> = the majority of 0:noun[pl]
 !subject[pl] <ratio-eq-{share}(0 _)> = :fraction[share] of all 0:noun[pl]
@@ -231,6 +244,8 @@ _CLAUSES = """
 !higher = bigger
 !higher = larger
 !higher = higher
+!higher = more
+!higher = greater
 !fewer = smaller
 !fewer = less
 !fewer = lower
@@ -243,7 +258,7 @@ _CLAUSES = """
 """
 
 _PARTS = """
-!verb = :be both :predicate[pl]
+!verb[pl] = :be both :predicate[pl]
 !verb = :be all :predicate[pl]
 !verb = :have the :color :colour
 !verb = :have :article :colour :color
@@ -253,6 +268,7 @@ _PARTS = """
 !be[pl] <#number> = is
 !do[sg] <#number> = do
 !have[sg] <#number> = have
+!be = =
 !predicate = :placed
 !predicate[pl] = :indefinite
 !placed = with :likeness
@@ -300,7 +316,7 @@ _PARTS = """
 !article[vowel] = a
 !indefinite <#article 0> = 0:noun[sg]
 !indefinite = something :colour
-!noun[number consonant] = :colour :ones[number]
+!noun[number consonant] <#ones 0> = 0:colour :ones[number]
 !ones[sg] = one
 !ones[pl] = ones
 !noun[number initial] both = 1:shape[number initial] that :be 0:colour
@@ -330,6 +346,9 @@ def rules_of_people(captions: Sequence[str]) -> Iterator[str]:
     """
     for text in (_SENTENCES, _THINGS, _SUBJECTS, _CLAUSES, _PARTS):
         yield from text.strip().splitlines()
+    yield from amounts.rules()
+    yield from logic.rules()
+    yield from places.rules(captions)
     for line in captions:
         yield from _derived(line)
     for amount in range(1, 6):
@@ -341,6 +360,7 @@ def rules_of_people(captions: Sequence[str]) -> Iterator[str]:
             both = f"and(count-geq-{amount}(0 _) count-leq-{upper}(0 _))"
             if upper == amount + 1:
                 yield f"!counting[pl] <{both}> = :numeral[{amount}] or :numeral[{upper}] 0:noun[pl]"
+                yield f"!counting[pl] <{both}> = either :numeral[{amount}] or :numeral[{upper}] 0:noun[pl]"
             yield f"!counting[pl] <{both}> = between :numeral[{amount}] and :numeral[{upper}] 0:noun[pl]"
 
 
@@ -371,7 +391,7 @@ def _derived(line: str) -> Iterator[str]:
     if relation := re.fullmatch(r"[~?]?predicate (\S+) = (.*reference.*)", line):
         yield f"!placed {relation[1]} = {relation[2]}"
     if selector := re.fullmatch(r"~?entity (\S+(?:most|est)) = the (\S+) 0:noun\[sg\]", line):
-        yield f"!entity <{selector[1]}(any)> = the {selector[2]} one"
+        yield f"!entity <#ones {selector[1]}(any)> = the {selector[2]} one"
         yield f"!entity {selector[1]} = {selector[2]} 0:noun[sg]"
     if selector := re.fullmatch(r"~?entity (\S+(?:most|est|-of-two)) = the (\S+) 0:noun\[sg\]", line):
         yield f"!entity {selector[1]} = the {selector[2]} of the 0:noun[pl]"

@@ -12,27 +12,53 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from molyneux.core import DataError
 from molyneux.data.worlds.shapeworld.meaning.grammar.parser import LONGEST
 from molyneux.data.worlds.shapeworld.meaning.grammar.templates import Polish, remarks_of, without_remarks
 from molyneux.data.worlds.shapeworld.meaning.language.captions import language_of
+from molyneux.data.worlds.shapeworld.meaning.language.corrections import corrected
 from molyneux.data.worlds.shapeworld.meaning.language.english_of_people import REMARKS
 from molyneux.data.worlds.shapeworld.meaning.language.language import Language
-from molyneux.data.worlds.shapeworld.meaning.language.spelling import STOP, Word, english_words, plain_words
-from molyneux.data.worlds.shapeworld.meaning.language.suggestions import (
-    AMOUNTS,
-    HINTS,
-    keeps_meaning,
-    nearest_sentence,
-    nearest_word,
-)
+from molyneux.data.worlds.shapeworld.meaning.language.spelling import STOP, Word, Wording, english_words, plain_words
+from molyneux.data.worlds.shapeworld.meaning.language.suggestions import AMOUNTS, HINTS, nearest_sentences, nearest_word
 from molyneux.data.worlds.shapeworld.meaning.trees.same import meaning_key, simplified
 from molyneux.data.worlds.shapeworld.meaning.trees.trees import Tree, fits_sort
+from molyneux.data.worlds.shapeworld.scenes.scenes import COLOURS, SHAPES
 
 _ABOUT = {"English": "shapes, such as 'a red square is above a circle'", "German": "Figuren, such as 'ein Quadrat ist rot'"}
+
+_COSTS = {"it": 3, "none": 3}
+"""What remarks cost, more than 1, of readings that are taken only where there is no other."""
+
+_NOUN = rf"\b(?:shapes?|ones?|{'|'.join(f'{shape}(?:e?s)?' for shape in SHAPES)})\b"
+_PLURAL = rf"(?:shapes|ones|{'|'.join(f'{shape}e?s' for shape in SHAPES)})\b"
+_NAMED = rf"\b(?:{'|'.join(f'{shape}(?:e?s)?' for shape in SHAPES)})\b"
+_PROBLEMS = {
+    re.compile(rf"\b(?:is|are|=) (?:both )?(?:{'|'.join(COLOURS)}) and (?:{'|'.join(COLOURS)})\b(?! {_NAMED[2:]})"): (
+        "a shape has one colour: write 'some shapes are red and some shapes are blue', or 'or'"
+    ),
+    re.compile(
+        r"^(?!are ).*(?<!there )\bare (?:an?|the) .* and (?:an?|the) "
+    ): "a shape has one form: write 'there is a circle and a square'",
+    re.compile(rf"\b(?:than|as) (?:\S+ )?{_PLURAL} and (?:\S+ )?{_PLURAL}"): "counts are compared with one count, not with a sum",
+}
+"""Sentences of which only another reading would be found, and what is told of them."""
+
+_REFERS_BACK = (
+    re.compile(rf"^(?!(?:\S+ ){{0,2}}(?:it|this|they) ).*{_NOUN} .*\b(?:it|this|they|them)\b"),
+    re.compile(r"^if (?!(?:it|this|they) ).* (?:it|this|they) "),
+    re.compile(rf"{_NAMED} .*\b(?:all|none|most|some|zero|one|two|three|four|five|half|quarter|third) (?:is|are|has|have|=) "),
+)
+"""Pronouns and quantities without a noun, behind one that they may mean."""
+
+_CLAUSE = re.compile(r"^(?!is |are ).*(?<!there )(?<!that )\b(?:is|are|has|have) ")
+"""A statement with a verb, in which "or circles" is no statement of its own."""
+
+_OF_ANY = {"it", "none"}
+"""Remarks of readings in which they mean any shape."""
 
 _SHOWN = 5
 """Unknown words that a message names."""
@@ -54,7 +80,7 @@ class Interpretation:
         problem: where it stops and what could follow; empty where it is read.
         unknown: by word that no caption has, the nearest that captions have, or nothing.
         suggestion: the nearest caption of a sentence that cannot be read, if there is one.
-        suggests_other: whether the suggestion means something else than the sentence, as magenta is not purple.
+        differs: what the suggestion says otherwise, such as "it leaves out 'small'"; empty where it keeps the meaning.
         stop: how many characters of the text are read before it stops; all of them where it is read.
     """
 
@@ -66,17 +92,23 @@ class Interpretation:
     problem: str = ""
     unknown: Mapping[str, str] = field(default_factory=dict)
     suggestion: str = ""
-    suggests_other: bool = False
+    differs: tuple[str, ...] = ()
     stop: int = 0
+
+    @property
+    def suggests_other(self) -> bool:
+        """Whether the suggestion means something else than the sentence, as magenta is not purple."""
+        return bool(self.differs)
 
     def explained(self) -> str:
         """In one sentence, how it was read, or why it was not and what to write."""
         if self.tree is None:
             words = [f"{word!r} ({near}?)" if near else repr(word) for word, near in [*self.unknown.items()][:_SHOWN]]
             parts = [f"unknown word{'s' if len(words) > 1 else ''} {', '.join(words)}"] if words else []
-            other = ", which means something else" if self.suggests_other else ""
-            parts += [self.problem, *([f"the nearest sentence is {self.suggestion!r}{other}"] if self.suggestion else [])]
-            return "; ".join(parts)
+            nearest = f"the nearest sentence is {self.suggestion!r}"
+            if self.differs:
+                nearest += f", which means something else: {', '.join(self.differs)}"
+            return "; ".join([*parts, self.problem, *[nearest] * bool(self.suggestion)])
         others = [f"it could also mean {caption!r}" for caption in self.others]
         return "; ".join([f"read as {self.caption!r}", *self.remarks, *others])
 
@@ -94,7 +126,7 @@ def interpret(sentence: str, language: str = "english") -> Interpretation:
     if not isinstance(sentence, str):
         raise DataError(f"expected a text, got a {type(sentence).__name__}")
     spoken = language_of(language)
-    given = english_words(sentence) if language == "english" else _with_umlauts(spoken, plain_words(sentence))
+    given, told = english_words(sentence) if language == "english" else Wording(_with_umlauts(spoken, plain_words(sentence)), ())
     words = [word.text for word in given[:LONGEST]]
     if (len(words) < 2 and STOP in words[:1]) or not words:
         return Interpretation(sentence, problem="expected a sentence, got none")
@@ -104,10 +136,36 @@ def interpret(sentence: str, language: str = "english") -> Interpretation:
             tree = spoken.read(one)
         except DataError:
             continue
-        return Interpretation(sentence, tree, " ".join(one), tuple(_remarks_of_captions(one)), stop=len(sentence))
+        remarks = () if one is not words else _sentences(told)
+        return Interpretation(sentence, tree, " ".join(one), (*remarks, *_remarks_of_captions(one)), stop=len(sentence))
     if values := spoken.of_people.values(words):
-        return _interpreted(spoken, sentence, values)
+        return _interpreted(spoken, sentence, values, words, told)
+    if language == "english" and len(given) <= LONGEST and (meant := _with_corrections(spoken, sentence)):
+        return meant
     return _refused(spoken, sentence, given[:LONGEST])
+
+
+def _with_corrections(language: Language, sentence: str) -> Interpretation | None:
+    """A sentence with a typing error, where all words that may have been meant say the same; else one of them is suggested."""
+    found: dict[Hashable, Interpretation] = {}
+    likeliest = 0
+    for text, pairs, rank in corrected(sentence, language.of_people.productions.words):
+        if found and rank > likeliest:
+            break
+        likeliest = rank
+        wording = english_words(text)
+        words = [word.text for word in wording.words]
+        if values := language.of_people.values(words):
+            told = [f"read {wrong!r} as {right!r}" for wrong, right in pairs]
+            said = _interpreted(language, sentence, values, words, (*told, *wording.remarks))
+            if said.tree is not None:
+                found.setdefault(meaning_key(said.tree), said)
+    plain = {key: said for key, said in found.items() if REMARKS["it"] not in said.remarks}
+    if len(plain or found) > 1:
+        first, *others = (said.caption for said in (plain or found).values())
+        problem = f"a typing error may mean several things, such as {first!r} or {others[0]!r}: write which"
+        return Interpretation(sentence, problem=problem, suggestion=first)
+    return next(iter((plain or found).values()), None)
 
 
 def _remarks_of_captions(words: Sequence[str]) -> list[str]:
@@ -117,10 +175,32 @@ def _remarks_of_captions(words: Sequence[str]) -> list[str]:
     return found + ([REMARKS["either"]] if "either" in words and "both ." not in text else [])
 
 
-def _interpreted(language: Language, sentence: str, values: Sequence[Polish]) -> Interpretation:
+def _cost(remarks: Sequence[str]) -> int:
+    return sum(_COSTS.get(one, 1) for one in remarks)
+
+
+def _sentences(remarks: Sequence[str]) -> tuple[str, ...]:
+    """What is told, once each: the sentences of names of remarks, and sentences; a name without a sentence tells nothing."""
+    told = (REMARKS.get(one, one if " " in one else "") for one in remarks)
+    return tuple(one for one in dict.fromkeys(told) if one)
+
+
+def _interpreted(
+    language: Language, sentence: str, values: Sequence[Polish], words: Sequence[str], before: Sequence[str]
+) -> Interpretation:
     """The reading with the fewest remarks, and others of another meaning."""
+    text = " ".join(words)
+    for pattern, problem in _PROBLEMS.items():
+        if pattern.search(text):
+            return Interpretation(sentence, problem=problem)
+    if _CLAUSE.search(text):
+        values = [value for value in values if "fragment" not in remarks_of(value)] or values[:0]
+    if any(pattern.search(text) for pattern in _REFERS_BACK):
+        values = [value for value in values if not _OF_ANY & {*remarks_of(value)}]
+        if not values:
+            return Interpretation(sentence, problem="'it', 'they' or what has no noun may mean several things: write the noun")
     readings: list[tuple[Tree, tuple[str, ...]]] = []
-    for value in sorted(values, key=lambda value: len(remarks_of(value))):
+    for value in sorted(values, key=lambda value: _cost(remarks_of(value))):
         try:
             readings.append((simplified(Tree.from_polish(without_remarks(value))), remarks_of(value)))
         except DataError:  # a negation of a negation
@@ -128,9 +208,10 @@ def _interpreted(language: Language, sentence: str, values: Sequence[Polish]) ->
     if not readings:
         return Interpretation(sentence, problem="expected one negation of a word at most")
     tree, remarks = readings[0]
-    others = {meaning_key(one): one for one, found in reversed(readings) if len(found) == len(remarks)}
+    others = {meaning_key(one): one for one, found in reversed(readings) if _cost(found) == _cost(remarks)}
     others.pop(meaning_key(tree))
-    told = tuple(dict.fromkeys(REMARKS[name] for name in remarks if name in REMARKS))
+    at_least = ["at-least"] * ("bare-two" in tree.polish)
+    told = _sentences((*before, *remarks, *at_least))
     captions = tuple(" ".join(language.say(one)) for one in others.values())
     return Interpretation(sentence, tree, " ".join(language.say(tree)), told, captions[:2], stop=len(sentence))
 
@@ -150,17 +231,18 @@ def _refused(language: Language, sentence: str, words: Sequence[Word]) -> Interp
         problem = f"it is read up to {texts[place]!r}" if place else f"it begins with {texts[0][:40]!r}"
         if not any(unknown.values()) and not HINTS.keys() & unknown.keys():
             problem += f", and captions are about {_ABOUT[language.name]}"
-    told = {*unknown, *texts[place : place + 1]}
+    told = {*unknown, *texts[place : place + 1], *texts[:1]}
     hints = dict.fromkeys(HINTS[word] for word in texts if word in HINTS and word in told)
-    suggestion, other = "", False
-    resembling = all(near or word in HINTS for word, near in unknown.items()) and not AMOUNTS & {*texts}
-    changed, values = nearest_sentence(parser, texts) if resembling and len(texts) > _FEWEST else ([], [])
-    for value in values[:1]:
-        nearest = simplified(Tree.from_polish(without_remarks(value)))
-        suggestion = "" if _says_nothing(nearest) else " ".join(language.say(nearest))
-        other = bool(suggestion) and not keeps_meaning(texts, changed)
-    problem, stop = "; ".join([problem, *hints]), _stop(sentence, words, place)
-    return Interpretation(sentence, problem=problem, unknown=unknown, suggestion=suggestion, suggests_other=other, stop=stop)
+    found = Interpretation(sentence, problem="; ".join([problem, *hints]), unknown=unknown, stop=_stop(sentence, words, place))
+    if AMOUNTS & {*texts}:
+        return found
+    resembling = all(near or word in HINTS for word, near in unknown.items()) and len(texts) > _FEWEST
+    near = {word.text: unknown[word.source] for word in strange if unknown[word.source]}
+    for words_of_nearest, values, differs in nearest_sentences(parser, texts, near, resembling=resembling):
+        said = _interpreted(language, sentence, values, words_of_nearest, ())
+        if said.tree is not None and not _says_nothing(said.tree):
+            return replace(found, suggestion=said.caption, differs=differs)
+    return found
 
 
 def _stop(sentence: str, words: Sequence[Word], place: int) -> int:

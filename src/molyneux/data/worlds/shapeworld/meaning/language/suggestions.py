@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from molyneux.data.worlds.shapeworld.meaning.grammar.parser import Parser
 from molyneux.data.worlds.shapeworld.meaning.grammar.templates import Polish
@@ -42,15 +43,43 @@ AMOUNTS = frozenset(
 """Words of how many for which no sentence stands: one without them says something else."""
 HINTS = {word: hint for hint, words in _HINTS.items() for word in words.split()}
 
+_PLACE = (
+    "(?:top|bottom|upper|lower|left|right|middle|center|centre|central|corner|edge|side|half|area|part|far|very|border|"
+    "foreground|"
+    "background|quadrant|third|region|hand|left-hand|right-hand)"
+)
+_LEFT_OUT = (
+    rf"(?:up there |down there |right |close |near )?(?:in|at|near|toward|towards|to|on|along|around|by|from) (?:the |a "
+    rf")?(?:{_PLACE} )+(?:of (?:the |this )?(?:picture|image|scene) )?(?!of )",
+    r"(?:very |really |rather |quite |fairly |extremely |so )?(?:big|large|small|tiny|huge|little|giant|tall|short|wide|"
+    r"medium|medium-sized|dark|light|bright|pale|nearby|smaller|larger|bigger|round|beautiful|lone|solitary) (?!than )",
+    r"(?:nearby|everywhere|alone|scattered around|scattered|in a row|in a line|side by side) ",
+)
+_SAID_FOR = (
+    (r"(?<=the )(?:big|large|huge|giant) ", "biggest"),
+    (r"(?<=the )(?:small|tiny|little) ", "smallest"),
+    (r"(?<=the )dark ", "darkest"),
+    (r"(?<=the )(?:light|bright|pale) ", "lightest"),
+    (r"(?:almost all|nearly all|mostly) ", "most"),
+    (r"(?:almost no|nearly no) ", "no"),
+    (
+        r"(?:is |are )?(?:next to|near to|near|beside|close to|nearby|adjacent to|far away from|far from|around|inside|"
+        r"within|by) ",
+        "is accompanied by",
+    ),
+    (r"on top of ", "above"),
+)
+"""What captions cannot say, and what they can say instead of it, which is less or something else."""
+
+_FUNCTION = ("a", "an", "the", "is", "are", "there", "of", "than", "to", "that", ",", "be", "does", "do")
+"""Words that are put in, or left out, without another meaning."""
+
 _EDITS, _TRIALS, _RESEMBLANCE = 3, 80, 0.75
 _SHORT = 3
 """Letters of words that resemble too many others."""
 
 _INSERTED = ("a", "is", "shape", "shapes", "are", "the", "of", "than", "to", "there", "red")
 """Words that are put in where something is missing."""
-
-_SILENT = ("a", "an", "is", "are", "of", "than", "to", "there", "shape", "shapes")
-"""Those of them that leave the meaning as it is."""
 
 
 def nearest_word(word: str, known: Sequence[str]) -> str:
@@ -66,8 +95,64 @@ def nearest_word(word: str, known: Sequence[str]) -> str:
     return ""
 
 
+def nearest_sentences(
+    parser: Parser, words: Sequence[str], near: Mapping[str, str], *, resembling: bool
+) -> Iterator[tuple[list[str], list[Polish], tuple[str, ...]]]:
+    """Sentences that are near to words that are none: their words, their values, and what they say otherwise.
+
+    Args:
+        parser: of the language.
+        words: that are no sentence.
+        near: for words that nobody knows, those that they resemble.
+        resembling: whether words that nobody knows have near ones, so that it is worth to try changes one by one.
+    """
+    less, differs = _reduced(words, near)
+    if less != list(words) and (values := parser.values(less)):
+        yield less, values, differs
+    if resembling:
+        changed, values = nearest_sentence(parser, words)
+        if values:
+            yield changed, values, _differences(words, changed)
+
+
+def _reduced(words: Sequence[str], near: Mapping[str, str]) -> tuple[list[str], tuple[str, ...]]:
+    """The words without those for what captions cannot say, or with others, and what became of them."""
+    text = "".join(f"{near.get(word, word) if word not in HINTS else word} " for word in words)
+    differs = [f"it says {near[word]!r} for {word!r}" for word in words if word in near and RESEMBLES.get(word) == near[word]]
+    for pattern, instead in _SAID_FOR:
+        for found in re.finditer(rf"(?:(?<= )|^){pattern}", text):
+            differs.append(f"it says {instead!r} for {found[0].strip()!r}")
+        text = re.sub(rf"(?:(?<= )|^){pattern}", f"{instead} ", text)
+    for pattern in _LEFT_OUT:
+        for found in re.finditer(rf"(?:(?<= )|^){pattern}", text):
+            differs.append(f"it leaves out {found[0].strip()!r}")
+        text = re.sub(rf"(?:(?<= )|^){pattern}", "", text)
+    return text.split(), tuple(differs)
+
+
+def _differences(words: Sequence[str], changed: Sequence[str]) -> tuple[str, ...]:
+    """What changed words say otherwise: words that are left out or put in, or that do not resemble those that they stand for."""
+    found: list[str] = []
+    for kind, first, last, start, end in difflib.SequenceMatcher(None, words, changed, autojunk=False).get_opcodes():
+        before = [word for word in words[first:last] if word not in _FUNCTION]
+        after = [word for word in changed[start:end] if word not in _FUNCTION]
+        if [*changed[start:end]] in (["shape"], ["shapes"]) and not before:
+            continue
+        if kind == "equal" or (len(before) == len(after) and all(map(_near, before, after))):
+            continue
+        if before and after:
+            found.append(f"it says {' '.join(after)!r} for {' '.join(before)!r}")
+        else:
+            found += [f"it leaves out {' '.join(before)!r}"] * bool(before) + [f"it adds {' '.join(after)!r}"] * bool(after)
+    return tuple(found)
+
+
+def _near(word: str, other: str) -> bool:
+    return word not in RESEMBLES and difflib.SequenceMatcher(None, word, other).ratio() >= _RESEMBLANCE
+
+
 def nearest_sentence(parser: Parser, words: Sequence[str]) -> tuple[list[str], list[Polish]]:
-    """The sentence that the fewest changes of words give, and its values; none where a few do not.
+    """The sentence that the fewest changes of words give, and its values; nothing where a few do not.
 
     Args:
         parser: of the language.
@@ -91,23 +176,6 @@ def nearest_sentence(parser: Parser, words: Sequence[str]) -> tuple[list[str], l
         following.sort(key=lambda pair: -pair[0])
         waiting = [changed for _, changed in following[:4]]
     return [], []
-
-
-def keeps_meaning(words: Sequence[str], changed: Sequence[str]) -> bool:
-    """Whether changed words are the same ones spelled otherwise, or with words that say nothing put in."""
-    matched = difflib.SequenceMatcher(None, words, changed, autojunk=False)
-    for what, start, end, begin, stop in matched.get_opcodes():
-        if what == "delete" or (what == "insert" and not set(changed[begin:stop]) <= set(_SILENT)):
-            return False
-        if what == "replace" and (
-            end - start != stop - begin or not all(map(_spelt_otherwise, words[start:end], changed[begin:stop]))
-        ):
-            return False
-    return True
-
-
-def _spelt_otherwise(word: str, other: str) -> bool:
-    return RESEMBLES.get(word) != other and bool(difflib.get_close_matches(word[:40], [other], cutoff=0.6))
 
 
 def _changed(words: Sequence[str], place: int, expected: Sequence[str]) -> list[list[str]]:
