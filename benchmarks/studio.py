@@ -13,6 +13,8 @@ import random
 import statistics
 import tempfile
 import time
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import aiohttp
@@ -26,7 +28,7 @@ WHAT = (
 )
 CODES = "/codes?model=gebid-level5"
 DIFFUSION = "/codes?model=cdsprites-level5"
-_CLOSED = 12.0
+_CLOSED = 30.0
 """Seconds after which the server has forgotten tabs that were closed."""
 
 
@@ -35,15 +37,22 @@ def main() -> None:
     record = Record("studio", WHAT, arguments.out)
     quick = arguments.quick
     with tempfile.TemporaryDirectory() as folder, served(Path(folder) / "log.txt") as server:
-        asyncio.run(_start(server, record))
-        asyncio.run(_one(server, record, CODES, 3 if quick else 40))
+        _done(_start(server, record))
+        _done(_one(server, record, CODES, 3 if quick else 40))
         if not quick:
-            asyncio.run(_one(server, record, DIFFUSION, 20))
-        asyncio.run(_many(server, record, tabs=3 if quick else 20, seconds=2 if quick else 60))
-        asyncio.run(_odd(server, record, count=60 if quick else 10_000))
+            _done(_one(server, record, DIFFUSION, 20))
+        closed = 1.0 if quick else _CLOSED
+        _done(_many(server, record, tabs=3 if quick else 20, seconds=2 if quick else 60, closed=closed))
+        _done(_odd(server, record, count=60 if quick else 10_000, closed=closed))
         if server.faults or server.process.poll() is not None:
             raise SystemExit(f"the server did not bear it:\n{server.log.read_text()[-4_000:]}")
     record.write()
+
+
+def _done(work: Coroutine[object, object, None]) -> None:
+    """Run it to its end, in a thread whose loop is its own."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, work).result()
 
 
 async def _start(server: Server, record: Record) -> None:
@@ -79,10 +88,10 @@ async def _moved(tab: Tab, stream: random.Random) -> float:
     return await tab.move(slider, stream.uniform(float(props["min"]), float(props["max"])))
 
 
-async def _many(server: Server, record: Record, *, tabs: int, seconds: float) -> None:
+async def _many(server: Server, record: Record, *, tabs: int, seconds: float, closed: float = _CLOSED) -> None:
     """Many tabs at once, for some time."""
 
-    async def visit(number: int) -> list[float]:
+    async def visit(number: int, seconds: float) -> list[float]:
         async with visiting(server, CODES) as tab:
             await _ready(tab)
             stream, took, end = random.Random(number), [], time.monotonic() + seconds
@@ -90,27 +99,30 @@ async def _many(server: Server, record: Record, *, tabs: int, seconds: float) ->
                 took.append(await _moved(tab, stream))
             return took
 
-    await visit(0)  # so that what is kept for all is there before
-    await asyncio.sleep(_CLOSED)
+    async def visits(seconds: float) -> list[float]:
+        return [part for parts in await asyncio.gather(*(visit(number, seconds) for number in range(tabs))) for part in parts]
+
+    await visits(seconds / 20)  # so that what is kept for all is there before
+    await asyncio.sleep(closed)
     memory, before = server.memory, server.seconds
-    took = [part for parts in await asyncio.gather(*map(visit, range(tabs))) for part in parts]
+    took = await visits(seconds)
     spent = (server.seconds - before) / len(took)
-    await asyncio.sleep(_CLOSED)
+    await asyncio.sleep(closed)
     row = {"what": f"{tabs} tabs, {seconds:g} s", "count": len(took), "processor s": spent, **_times(took)}
     record.add({**row, **_memory(server, memory)})
 
 
-async def _odd(server: Server, record: Record, *, count: int) -> None:
+async def _odd(server: Server, record: Record, *, count: int, closed: float = _CLOSED) -> None:
     """Odd requests and odd messages, in parts of a hundred at a time."""
     await odd_requests(server.address, count // 20, seed=0)
-    await asyncio.sleep(_CLOSED)
+    await asyncio.sleep(closed)
     memory, before, begun = server.memory, server.seconds, time.monotonic()
     half = count // 2
     statuses = await odd_requests(server.address, half, seed=1)
     answered = await odd_sockets(server.address, count - half, seed=2)
     clock = (time.monotonic() - begun) / count
     spent = (server.seconds - before) / count
-    await asyncio.sleep(_CLOSED)
+    await asyncio.sleep(closed)
     async with visiting(server, "/ask?model=gebid-level5&count=1") as tab:
         await tab.until(tab.shown.is_set)
     if bad := {status for status in statuses if status >= 500}:

@@ -150,7 +150,7 @@ async def visiting(server: Server, path: str) -> AsyncIterator[Tab]:
         "document_id": uuid4(),
     }
     query = "&".join(f"{name}={value}" for name, value in names.items())
-    await socket.connect(f"{server.address}?{query}", socketio_path=SOCKET, transports=["websocket"])
+    await socket.connect(f"{server.address}?{query}", socketio_path=SOCKET, transports=["websocket"], wait_timeout=60)
     try:
         yield tab
     finally:

@@ -25,7 +25,7 @@ VIEWS = {
     "scenes": ("/scenes?changes=1.colour%3Ared", "ul.meaning >> nth=0", 900),
     "worlds": ("/worlds?settings=level:5", "figure.sample img >> nth=20", 760),
     "codes": ("/codes?model=gebid-level5&sample=3&moved=4:1.2", ".now img", 760),
-    "broken": ("/broken?model=gebid-level5&strength=0.5", "svg.curve", 760),
+    "broken": ("/broken?model=gebid-level5&strength=0.5", ".js-plotly-plot .scatter", 760),
     "question": ("/question", ".walks .answer >> nth=1", 1120),
     "runs": ("/runs?run=gebid-level5", ".reading.wrong && .js-plotly-plot .main-svg", 900),
 }

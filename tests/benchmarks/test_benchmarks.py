@@ -40,6 +40,7 @@ CONTRASTS = {
     "products": "step / products",
     "scale": "times as fast as an order in memory",
     "sentences": "times plain",
+    "studio": "after / before",
     "sweep": "times as fast as one",
     "texts": "plain, ms",
     "trained": "times bare",

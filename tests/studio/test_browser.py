@@ -17,7 +17,7 @@ READY = {
     "scenes": "ul.meaning",
     "worlds": "figure.sample img",
     "codes": ".now figure.sample img",
-    "broken": "svg.curve",
+    "broken": ".js-plotly-plot",
     "question": ".walks .answer",
     "runs": ".js-plotly-plot",
     "leaderboard": "table.matrix",
@@ -171,10 +171,12 @@ def test_a_slider_changes_all_senses(page):
     before = (pictures(page, ".now"), page.locator(".now .said").inner_text())
     slider = page.get_by_role("slider", name="number 4")
     slider.focus()
+    begun = float(slider.input_value())
     for _ in range(60):
         page.keyboard.press("ArrowRight")
     page.wait_for_function("before => document.querySelector('.now img').src !== before", arg=before[0][0])
     page.wait_for_function("before => document.querySelector('.now .said').innerText !== before", arg=before[1])
+    assert float(slider.input_value()) > begun + 1  # it stays where it was moved to
     assert any(name == "moved" and value.startswith("4:") for name, value in query_of(page))
 
 

@@ -56,6 +56,8 @@ def test_what_pages_send_is_passed_on(text):
         "42" + "[" * 3_000,
         '42["event",NaN]',
         "2" * 50,
+        '42["disconnect"]',
+        '42["connect",{}]',
     ],
 )
 def test_other_frames_are_not(text):

@@ -61,19 +61,18 @@ class Asked:
         return [*found, *([(f"all {story.plural(others)}", self.of(others[0])[slice(0, 1)], whole)] if others else [])]
 
 
-def asked_of(library: Library, name: str) -> Asked:
-    """Open a model for the question.
+def asked_of(library: Library, model: runs.TrainedModel) -> Asked:
+    """A model that the library opened, with what the question needs of it.
 
     Raises:
-        ConfigError: it kept nothing apart, or has no name and two senses. What `Library.open` raises.
+        ConfigError: it kept nothing apart, or has no name and two senses. What `Library.samples` raises.
     """
-    from molyneux.report import kept_apart, study_run
+    from molyneux.report import flatten, kept_apart
 
-    model = library.open(name)
-    kept = kept_apart(study_run(library.folder(name)).settings)
+    kept = kept_apart(flatten(runs.overview(library.folder(model.name)).settings))
     factor = next(iter(kept.where), "")
     if not factor or not story.paths_of(model.spec) or "generate" not in model.abilities:
         raise ConfigError(
-            f"the question cannot be asked of {name}: expected a model of a name and two senses that was trained with data.apart"
+            f"the question cannot be asked of {model.name}: expected a model of a name and two senses, trained with data.apart"
         )
-    return Asked(model, kept, factor, library.once(model, "samples", lambda: library.samples(model, SAMPLES)))
+    return Asked(model, kept, factor, library.once(model, f"{SAMPLES} samples", lambda: library.samples(model, SAMPLES)))

@@ -7,29 +7,62 @@ from typing import Any
 
 from nicegui import ui
 
-_COLOURS = ("#0f62a6", "#c2590a", "#0d8a6a", "#a8478f", "#8a6d00", "#5b5b9b")
+_COLOURS = ("#2f7fc4", "#c2590a", "#0d8a6a", "#a8478f", "#8a6d00", "#6f6fb4")
+_LEVEL, _MARK = "#c95a3f", "#c2590a"
+"""Of levels to compare with, and of a marked position."""
 _LARGEST = 1e300
 """Of numbers that are drawn."""
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
 
-def show_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, across: str, up: str) -> None:
+def show_curves(
+    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    *,
+    across: str,
+    up: str,
+    intervals: Mapping[str, Sequence[tuple[float, float]]] | None = None,
+    levels: Mapping[str, float] | None = None,
+    about: str = "",
+) -> ui.plotly:
     """Several curves over each other; they differ in colour and in dashes.
 
     Args:
         curves: by name, positions and values; what is no number is left out.
         across: name of the positions.
         up: name of the values.
+        intervals: by name of a curve, the low and high end at each of its positions.
+        levels: by name, values that are drawn as lines across, such as that of guessing.
+        about: what is seen, for people who do not see it.
+
+    Returns:
+        The plot, for `mark_place`.
     """
     traces: list[dict[str, Any]] = []
     for number, (name, (places, values)) in enumerate(curves.items()):
-        known = [(x, y) for x, y in zip(places, values, strict=True) if abs(x) < _LARGEST and abs(y) < _LARGEST]
+        ends = (intervals or {}).get(name) or [(value, value) for value in values]
+        known = [
+            (x, y, high - y, y - low)
+            for x, y, (low, high) in zip(places, values, ends, strict=True)
+            if abs(x) < _LARGEST and abs(y) < _LARGEST
+        ]
         line = {"color": _COLOURS[number % len(_COLOURS)], "dash": _DASHES[number % len(_DASHES)], "width": 2}
-        x, y = [place for place, _ in known], [value for _, value in known]
-        traces.append(
-            {"type": "scatter", "mode": "lines+markers", "name": name, "x": x, "y": y, "line": line, "marker": {"size": 4}}
-        )
-    _plot(traces, across=across, up=up)
+        x, y, above, below = ([part[place] for part in known] for place in range(4))
+        trace = {"type": "scatter", "mode": "lines+markers", "name": name, "x": x, "y": y, "line": line, "marker": {"size": 4}}
+        bars = {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1, "width": 0}
+        traces.append({**trace, "error_y": bars} if name in (intervals or {}) else trace)
+    for number, (name, value) in enumerate((levels or {}).items()):
+        ends_of = [x for trace in traces for x in trace["x"]]
+        line = {"color": _LEVEL, "dash": _DASHES[1 + number % (len(_DASHES) - 1)], "width": 1.5}
+        x = [min(ends_of, default=0.0), max(ends_of, default=1.0)]
+        traces.append({"type": "scatter", "mode": "lines", "name": name, "x": x, "y": [value, value], "line": line})
+    return _plot(traces, across=across, up=up, about=about)
+
+
+def mark_place(plot: ui.plotly, at: float) -> None:
+    """Draw a line up at a position, in place of the one before."""
+    line = {"color": _MARK, "width": 2}
+    plot.figure["layout"]["shapes"] = [{"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "line": line}]
+    plot.update()
 
 
 def show_points(points: Sequence[tuple[str, float, float]], *, across: str, up: str) -> None:
@@ -46,7 +79,7 @@ def show_points(points: Sequence[tuple[str, float, float]], *, across: str, up: 
     _plot([trace], across=across, up=up, logarithmic=True)
 
 
-def _plot(traces: list[dict[str, Any]], *, across: str, up: str, logarithmic: bool = False) -> None:
+def _plot(traces: list[dict[str, Any]], *, across: str, up: str, logarithmic: bool = False, about: str = "") -> ui.plotly:
     axis = {"gridcolor": "rgba(128,128,128,.25)", "zeroline": False}
     layout = {
         "height": 300,
@@ -60,4 +93,5 @@ def _plot(traces: list[dict[str, Any]], *, across: str, up: str, logarithmic: bo
         "legend": {"orientation": "h", "y": -0.25},
     }
     made = ui.plotly({"data": traces, "layout": layout, "config": {"displayModeBar": False, "responsive": True}}).classes("plot")
-    made.props["role"], made.props["aria-label"] = "img", f"{up} over {across}"
+    made.props["role"], made.props["aria-label"] = "img", about or f"{up} over {across}"
+    return made

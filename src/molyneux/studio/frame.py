@@ -90,7 +90,8 @@ def slider(
 
     made = ui.element("input").classes("slider")
     made.props["type"], made.props["aria-label"] = "range", label
-    made.props["min"], made.props["max"], made.props["step"], made.props["value"] = low, high, step, value
+    made.props["min"], made.props["max"], made.props["step"] = low, high, step
+    made.props["^value"] = value  # the attribute: as a property it would put a slider that moved on back at each answer
     made.on("input", told, js_handler="(e) => emit(e.target.value)", throttle=0.05)
     return made
 

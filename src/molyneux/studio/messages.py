@@ -24,6 +24,8 @@ _SOCKET = "/_nicegui_ws"
 _FRAME = re.compile(r"4(?P<kind>[0123])(?P<number>\d{0,9})(?P<content>[^\d/].*)?", re.DOTALL)
 """A message of Socket.IO in one of Engine.IO: without a namespace of its own, and without binary parts."""
 
+_RESERVED = ("connect", "disconnect")
+"""Names of events that the server itself makes."""
 Handler = Callable[..., Any]
 
 
@@ -78,7 +80,9 @@ def is_frame(text: object) -> bool:
         return False
     if found["kind"] in "01":
         return value is None or isinstance(value, dict)
-    return isinstance(value, list) and (found["kind"] == "3" or (bool(value) and isinstance(value[0], str)))
+    if found["kind"] == "3":
+        return isinstance(value, list)
+    return isinstance(value, list) and bool(value) and isinstance(value[0], str) and value[0] not in _RESERVED
 
 
 def check_messages() -> None:

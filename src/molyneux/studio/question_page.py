@@ -25,7 +25,7 @@ def question_page(library: Library, told: Callable[[str], object] = lambda words
     Raises:
         MolyneuxError: what opening the model and its samples raises.
     """
-    asked = asked_of(library, State().model)
+    asked = asked_of(library, library.open(State().model))
     spec, kept, value = asked.model.spec, asked.kept, asked.values[0]
     sections = [
         Section("question", "The question", "", (Statements(story.LETTER),)),

@@ -26,8 +26,8 @@ from molyneux.studio.visit import Studio, Visit
 
 PAGES = ("ask", "scenes", "worlds", "codes", "broken", "question", "runs", "leaderboard")
 """Modules of the pages, in the order of the head; the first is also shown at `/`."""
-_HISTORY = 60
-"""Messages of a page that are kept for a browser that was cut off for a moment; each may hold pictures."""
+_HISTORY, _AWAY = 60, 10.0
+"""Messages of a page, with pictures, that are kept for a browser that was cut off, and the seconds in which it may come back."""
 _NOT_THERE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>Not there</title><main><h1>There is no such page</h1>'
     '<p><a href="/">The first page of the studio</a></p></main></html>'
@@ -63,6 +63,7 @@ def _run_with(application: FastAPI) -> None:
         show_welcome_message=False,
         binding_refresh_interval=None,
         message_history_length=_HISTORY,
+        reconnect_timeout=_AWAY,
     )
     app.config.socket_io_js_transports = ["websocket"]
 

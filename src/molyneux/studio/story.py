@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from molyneux.core import Factor, Spec
 from molyneux.report.wording import write_interval
-from molyneux.run.trained.paths import NOT_READ
 
 if TYPE_CHECKING:
     import molyneux.run as runs
@@ -70,6 +69,8 @@ def path_word(spec: Spec, path: Sequence[str]) -> str:
 
 def read_words(said: str) -> str:
     """What was read, such as `read as heart`, or that nothing was."""
+    from molyneux.run.trained.paths import NOT_READ  # with torch, which the first page does without
+
     return said if said == NOT_READ else f"read as {said}"
 
 

@@ -7,7 +7,7 @@ import logging
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from nicegui import Client, ui
 
@@ -15,6 +15,9 @@ from molyneux.core import MolyneuxError
 from molyneux.studio.address import PageState
 from molyneux.studio.computing import Computation, Computing, SupersededError
 from molyneux.studio.library import Library
+
+if TYPE_CHECKING:
+    from molyneux.run import TrainedModel
 
 S = TypeVar("S", bound=PageState)
 T = TypeVar("T")
@@ -177,6 +180,19 @@ class Visit(Generic[S]):
             hint.cancel()
         self._if_here(place.rest)()
         return None
+
+    async def open(
+        self, name: str, place: ResultArea, prepare: Callable[[TrainedModel], T], *, words: str = "opening model and samples"
+    ) -> T | None:
+        """Open a model and prepare what a page needs of it; None as `compute`.
+
+        Args:
+            name: of the model.
+            place: where a problem is told.
+            prepare: is given the model, in another thread.
+            words: what is done, for who waits.
+        """
+        return await self.compute("open", place, lambda _: prepare(self.library.open(name)), words=words)
 
     def _if_here(self, function: Callable[..., object]) -> Callable[..., None]:
         """A function that does nothing where the page is closed."""

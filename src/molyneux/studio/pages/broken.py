@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,6 +11,7 @@ import molyneux.run as runs
 from molyneux.core import ConfigError
 from molyneux.studio.address import PageState, word
 from molyneux.studio.computing import Computation
+from molyneux.studio.curves import mark_place, show_curves
 from molyneux.studio.frame import again, card, heading, note, show_view, slider
 from molyneux.studio.shares import show_shares
 from molyneux.studio.sounds import listener
@@ -84,6 +84,9 @@ class _Broken:
         self.model: runs.TrainedModel | None = None
         self.samples: Batch | None = None
         self.curve: runs.SenseCurve | None = None
+        self.answer: ui.label
+        self.plot: ui.plotly
+        self.lines: ResultArea
 
     async def build(self) -> None:
         with ui.element("div").classes("sides"):
@@ -107,11 +110,10 @@ class _Broken:
     async def _open(self, name: str) -> None:
         library = self.visit.library
 
-        def opened(_: object) -> tuple[runs.TrainedModel, Batch]:
-            model = library.open(name)
-            return model, library.once(model, "samples", lambda: library.samples(model, _SAMPLES))
+        def prepared(model: runs.TrainedModel) -> tuple[runs.TrainedModel, Batch]:
+            return model, library.once(model, f"{_SAMPLES} samples", lambda: library.samples(model, _SAMPLES))
 
-        found = await self.visit.compute("open", self.form, opened, words="opening model and samples")
+        found = await self.visit.open(name, self.form, prepared)
         if found is None:
             return
         self.model, self.samples = found
@@ -159,7 +161,7 @@ class _Broken:
 
     async def _moved(self, *, step: bool = True, **values: Any) -> None:
         if self.visit.change(step=step, **values):
-            self._say()
+            self._mark()
             await self._look()
 
     async def _measure(self) -> None:
@@ -182,20 +184,35 @@ class _Broken:
             self._say()
 
     def _say(self) -> None:
-        """The answer in one sentence, the curve with the place of the slider on it, and what each sense gives alone."""
+        """The answer in one sentence, the curve, and what each sense gives alone."""
         curve = self.curve
         if curve is None:
             return
         with self.score.fresh():
-            ui.label(curve.sentence(self.visit.state.strength)).classes("answer")
-            ui.html(_drawn(curve, self.visit.state.strength), sanitize=False)
+            self.answer = ui.label().classes("answer")
+            about = f"{curve.what}, over the strength"
+            places = {curve.model: (curve.strengths, [100 * found.share for found in curve.shares])}
+            ends = {curve.model: [(100 * low, 100 * high) for low, high in (found.interval for found in curve.shares)]}
+            levels = {"guessing": curve.guess, "best constant": curve.constant}
+            shown = {name: 100 * share for name, share in levels.items()}
+            self.plot = show_curves(places, across="strength", up="right, %", intervals=ends, levels=shown, about=about)
             rows = [("whole", curve.shares[0].share), *((f"{name} alone", found.share) for name, found in curve.alone.items())]
             rows += [(f"without {curve.modality}", curve.missing.share)] if curve.missing else []
-            show_shares([*rows, ("guessing", curve.guess), ("best constant", curve.constant)])
-            assert self.model is not None
-            modality, name = self._chosen()
-            again(_lines(self.visit, self.model, modality, name, self.visit.state))
+            show_shares([*rows, *levels.items()])
+            self.lines = ResultArea()
             note(f"{curve.what}; {curve.shares[0].samples} test samples, so that each number is good to about 5 %.")
+        self._mark()
+
+    def _mark(self) -> None:
+        """The answer at the strength of the slider, and its place on the curve."""
+        if self.curve is None:
+            return
+        assert self.model is not None
+        self.answer.text = self.curve.sentence(self.visit.state.strength)
+        mark_place(self.plot, self.visit.state.strength)
+        modality, name = self._chosen()
+        with self.lines.fresh():
+            again(_lines(self.visit, self.model, modality, name, self.visit.state))
 
     async def _look(self) -> None:
         model, samples, state = self.model, self.samples, self.visit.state
@@ -216,7 +233,7 @@ class _Broken:
             targets = [item for item in model.modalities if item != modality.name]
             return batch, model.generate(targets, count=1, seed=0, raw=True, inputs={modality.name: views[modality.name]})
 
-        found = await self.visit.compute("look", self.one, looked, words="looking")
+        found = await self.visit.compute("look", self.one, looked, words="looking", follows=True)
         if found is None:
             return
         batch, said = found
@@ -270,35 +287,4 @@ def _lines(visit: Visit[BrokenState], model: runs.TrainedModel, modality: Modali
             f"curve = run.sense_curve(model, samples, {corruption}(), {modality.name!r})",
             f"print(curve.sentence({state.strength:g}))",
         ]
-    )
-
-
-def _drawn(curve: runs.SenseCurve, strength: float) -> str:
-    """The curve with its intervals, guessing, and the place of the strength, as SVG."""
-    width, height, left, top = 520, 220, 44, 12
-
-    def across(value: float) -> float:
-        return left + value * (width - left - 14)
-
-    def down(share: float) -> float:
-        return top + (1 - share) * (height - top - 34)
-
-    points = " ".join(
-        f"{across(at):.1f},{down(found.share):.1f}" for at, found in zip(curve.strengths, curve.shares, strict=True)
-    )
-    ends = [(across(at), *map(down, found.interval)) for at, found in zip(curve.strengths, curve.shares, strict=True)]
-    bars = "".join(f'<line class="interval" x1="{x:.1f}" x2="{x:.1f}" y1="{a:.1f}" y2="{b:.1f}"/>' for x, a, b in ends)
-    marks = "".join(
-        f'<text x="{left - 6}" y="{down(share) + 4:.1f}" text-anchor="end">{100 * share:.0f}</text>' for share in (0, 0.5, 1)
-    )
-    below = "".join(
-        f'<text x="{across(at):.1f}" y="{height - 14}" text-anchor="middle">{at:g}</text>' for at in (0, 0.25, 0.5, 0.75, 1)
-    )
-    guess = f'<line class="guess" x1="{left}" x2="{width - 14}" y1="{down(curve.guess):.1f}" y2="{down(curve.guess):.1f}"/>'
-    words = f'<text x="{width - 16}" y="{down(curve.guess) - 5:.1f}" text-anchor="end">guessing {100 * curve.guess:.0f} %</text>'
-    place = f'<line class="place-mark" x1="{across(strength):.1f}" x2="{across(strength):.1f}" y1="{top}" y2="{height - 34}"/>'
-    about = html.escape(curve.sentence(strength), quote=True)
-    return (
-        f'<svg class="curve" viewBox="0 0 {width} {height}" role="img" aria-label="{about}">{guess}{words}{place}{bars}'
-        f'<polyline points="{points}"/>{marks}{below}</svg>'
     )

@@ -138,13 +138,12 @@ class _Codes:
     async def _open(self) -> None:
         name, library = self.visit.state.model, self.visit.library
 
-        def opened(_: object) -> tuple[runs.TrainedModel, runs.CodeSurvey]:
-            model = library.open(name)
+        def surveyed(model: runs.TrainedModel) -> tuple[runs.TrainedModel, runs.CodeSurvey]:
             if not {"encode", "decode"} <= set(model.abilities):
                 raise ConfigError(f"{name} has no codes that can be moved: it can {', '.join(model.abilities)}")
             return model, library.once(model, "codes", lambda: runs.survey_codes(model, library.samples(model, _SAMPLES)))
 
-        found = await self.visit.compute("open", self.numbers, opened, words="reading the codes of test samples")
+        found = await self.visit.open(name, self.numbers, surveyed, words="reading the codes of test samples")
         if found is None:
             self.model = None
             return

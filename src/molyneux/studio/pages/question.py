@@ -90,12 +90,12 @@ class _Question:
     async def _open(self) -> None:
         library, name = self.visit.library, chosen(self.visit.state.model, self.visit.library.models)
 
-        def opened(_: object) -> tuple[Asked, dict[str, tuple[TransferVariant, ...]]]:
-            asked = asked_of(library, name)
+        def prepared(model: runs.TrainedModel) -> tuple[Asked, dict[str, tuple[TransferVariant, ...]]]:
+            asked = asked_of(library, model)
             studies = library.of_records("transfers", runs.read_transfers) if library.results else {}
             return asked, story.fitting(studies, asked.model.spec)
 
-        found = await self.visit.compute("open", self.training, opened, words="opening model and samples")
+        found = await self.visit.open(name, self.training, prepared)
         self.asked, self.studies = found if found is not None else (None, {})
         self._show_training()
         self._show_records()
