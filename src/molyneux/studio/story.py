@@ -212,7 +212,7 @@ def limits(variants: Sequence[TransferVariant], factor: Factor) -> tuple[str, ..
     found = [
         f"{trainings} of each kind, and {len(values)} {factor.name}s ({', '.join(values)}): an answer for these, not for others.",
         "A model that never met a shape in a sense never says its name there: 0 % is the known bias of classifiers to what they "
-        "have seen, and so a floor. Which of two new things is which would be the sharper question.",
+        "have seen, and so a floor. Which of two new things is which is the sharper question, which two_way_choice measures.",
         "The line that is felt lies in the frame of the picture: position and turn are common to both senses.",
     ]
     if any(one.earlier for one in variants):
