@@ -42,6 +42,8 @@ class TwoWayChoice(Measure):
         by: name of a factor by which samples are grouped, such as `role`; both things have the same value of it. None: one group.
         pairs: of modalities, source and target; all ordered pairs by default.
         distance: of codes.
+        alike: name of a factor in which the values of both things have to agree, such as `pair`: then there is also
+            `two_way_choice.alike_accuracy`, over these pairs of values alone.
         samples: at most so many of each group.
 
     Raises:
@@ -58,6 +60,7 @@ class TwoWayChoice(Measure):
         by: str | None = None,
         pairs: Sequence[Sequence[str]] = (),
         distance: Distance = "cosine",
+        alike: str | None = None,
         samples: int = 1000,
     ) -> None:
         problems = choice_problems(distance=(distance, ("cosine", "euclidean")))
@@ -67,7 +70,7 @@ class TwoWayChoice(Measure):
         problems += [f"samples: expected at least 4, got {samples}"] * (samples < 4)
         if problems:
             raise ConfigError(problems)
-        self.factor, self.by, self.distance, self.samples = factor, by, distance, samples
+        self.factor, self.by, self.distance, self.alike, self.samples = factor, by, distance, alike, samples
         self.pairs = tuple((pair[0], pair[1]) for pair in pairs)
 
     def check(self, spec: Spec) -> None:
@@ -75,8 +78,9 @@ class TwoWayChoice(Measure):
         known = [factor.name for factor in spec.factors]
         names = dict.fromkeys(name for pair in self.pairs for name in pair)
         problems = [f"pairs: no modality {name!r}; {nearest(name, spec.names)}" for name in names if name not in spec.names]
-        if self.by is not None and self.by not in known:
-            problems.append(f"by: no factor {self.by!r}; {nearest(self.by, known)}")
+        for what, name in (("by", self.by), ("alike", self.alike)):
+            if name is not None and name not in known:
+                problems.append(f"{what}: no factor {name!r}; {nearest(name, known)}")
         if self.factor != "shape" and self.factor not in known:
             problems.append(f"factor: no factor {self.factor!r}; {nearest(self.factor, known)}")
         if problems:
@@ -122,24 +126,29 @@ class TwoWayChoice(Measure):
             right = self._right(codes, values, numbers)
             if right is None:
                 continue
-            controls = {PERMUTED: _mean(self._right(codes, [values[0], _permuted(values[1])], numbers))}
+            controls = {PERMUTED: self._right(codes, [values[0], _permuted(values[1])], numbers)}
             for name in (UNTRAINED, RAW):
                 if name in beside[source] and name in beside[target]:
                     found = [beside[sense][name][part] for sense, part in zip((source, target), rows, strict=True)]
                     width = min(part.shape[1] for part in found)
-                    controls[name] = _mean(self._right([part[:, :width] for part in found], values, numbers))
+                    controls[name] = self._right([part[:, :width] for part in found], values, numbers)
             about = {"source": source, "target": target, **({} if self.by is None else {self.by: group})}
-            rng = evaluation.rng(self.name, *about.values())
-            yield Recorder(self.name, rng, about, evaluation.provenance()).score(
-                "accuracy",
-                _mean(right),
-                interval=pairs_interval(right, rng),
-                n=len(numbers[0]),
-                unit="%",
-                bounds=(0.0, 100.0),
-                chance=50.0,
-                controls={name: value for name, value in controls.items() if value is not None},
-            )
+            recorder = Recorder(self.name, evaluation.rng(self.name, *about.values()), about, evaluation.provenance())
+            yield _score(recorder, "accuracy", right, controls, len(numbers[0]))
+            if self.alike is not None:
+                kin = self._kin(spec.factor_index(self.alike), one, other, rows, values)
+                if (right := _among(right, kin)) is not None:
+                    del controls[PERMUTED]  # the values that stand for others are not alike
+                    within = {name: _among(found, kin) for name, found in controls.items() if found is not None}
+                    yield _score(recorder, "alike_accuracy", right, within, len(numbers[0]))
+
+    def _kin(
+        self, column: int, one: CodeTable, other: CodeTable, rows: Sequence[np.ndarray], values: Sequence[np.ndarray]
+    ) -> np.ndarray:
+        """Which pairs of values go with one value of the factor `alike`, (K, K) bool."""
+        told = np.concatenate([table.factors[part, column] for table, part in zip((one, other), rows, strict=True)])
+        _, first = np.unique(np.concatenate(values), return_index=True)
+        return np.asarray(told[first][:, None] == told[first])
 
     def _rows(self, table: CodeTable, column: int, place: int | None, number: int) -> np.ndarray:
         """Places of the samples of a group, those first that the content of samples puts first."""
@@ -210,6 +219,10 @@ def _share(right: np.ndarray, away: np.ndarray, choices: np.ndarray, values: np.
 def pairs_interval(right: np.ndarray, rng: np.random.Generator) -> tuple[float, float] | None:
     """The 95 % interval, in %, of the mean of shares (K, K) of pairs of values, for new values and new samples of them."""
     known = np.isfinite(right)
+    if known.any(1).sum() and known.sum(1).max() <= 1:  # each value is asked with one other: pairs are resampled as wholes
+        both = np.where(known, right, 0.0) + np.where(known.T, right.T, 0.0)
+        pairs = known.astype(int) + known.T
+        return mean_interval(100.0 * (both[np.triu(pairs > 0)] / pairs[np.triu(pairs > 0)]), rng, (0.0, 100.0))
     weights = rng.multinomial(len(right), np.full(len(right), 1 / len(right)), _RESAMPLES).astype(np.float64)
     total = np.einsum("ri,ij,rj->r", weights, np.where(known, right, 0.0), weights)
     pairs = np.einsum("ri,ij,rj->r", weights, known.astype(np.float64), weights)
@@ -217,6 +230,26 @@ def pairs_interval(right: np.ndarray, rng: np.random.Generator) -> tuple[float, 
     found = percentiles(means) if len(means) else None
     each = 100.0 * np.array([row[np.isfinite(row)].mean() for row in right if np.isfinite(row).any()])
     return mean_interval(each, rng, (0.0, 100.0)) if found is None else found
+
+
+def _score(recorder: Recorder, name: str, right: np.ndarray, controls: Mapping[str, np.ndarray | None], count: int) -> Score:
+    """The mean over pairs of values, in %."""
+    return recorder.score(
+        name,
+        _mean(right),
+        interval=pairs_interval(right, recorder.rng),
+        n=count,
+        unit="%",
+        bounds=(0.0, 100.0),
+        chance=50.0,
+        controls={control: value for control, part in controls.items() if (value := _mean(part)) is not None},
+    )
+
+
+def _among(right: np.ndarray, kin: np.ndarray) -> np.ndarray | None:
+    """Shares (K, K) of pairs of values that are alike, NaN for all others; None where there is none."""
+    found = np.where(kin, right, np.nan)
+    return found if np.isfinite(found).any() else None
 
 
 def _mean(right: np.ndarray | None) -> float | None:

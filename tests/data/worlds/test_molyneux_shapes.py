@@ -11,9 +11,8 @@ from molyneux.core import ConfigError, DataError
 from molyneux.data import Bridging, CdSprites, GeBiD, Hand, MolyneuxShapes, ShapeWorld
 from molyneux.data.worlds.molyneux_shapes import chosen, family, hand
 from molyneux.data.worlds.molyneux_shapes.bridging import ROLES
-from molyneux.data.worlds.molyneux_shapes.comparison import ANGLES, distances, radii_of
-from molyneux.data.worlds.molyneux_shapes.matching import signatures
-from molyneux.data.worlds.molyneux_shapes.readers import border_points, contact_points, cover
+from molyneux.data.worlds.molyneux_shapes.comparison import ANGLES, distances, radii_of, statistics
+from molyneux.data.worlds.molyneux_shapes.references import outlines
 from molyneux.data.worlds.polygons import polygon_masks
 
 CURVES = chosen.shape_curves()
@@ -30,7 +29,7 @@ def edits(one, other):
 
 
 @cache
-def foreign(count, start=7000):
+def foreign(count, start=50_000):
     """Curves (count, points, 2) of the family that stand as far from all listed ones as these do from each other."""
     found = family.curves(family.candidates(np.arange(start, start + 1300)))
     found = found[family.is_plain(found)]
@@ -54,7 +53,15 @@ def test_any_two_shapes_and_their_mirror_images_are_apart():
 
 
 def test_the_listed_shapes_are_those_that_the_procedure_finds():
-    assert chosen.choose(40, most=200).tolist() == list(chosen.NUMBERS[:40])
+    assert chosen.choose(6).tolist() == list(chosen.NUMBERS[:6])
+
+
+def test_shapes_of_a_pair_are_alike_in_low_level_statistics():
+    told = statistics(radii_of(CURVES), np.ones(chosen.COUNT))[:, 2:]
+    assert (np.abs(told[::2] - told[1::2]) < 0.15 * told.std(0)).all()
+    assert MolyneuxShapes().batch(np.arange(50), split="train", seed=1).factors[:, :2].tolist() == [
+        [shape, shape // 2] for shape in MolyneuxShapes().scenes(np.arange(50), split="train", seed=1).shape.tolist()
+    ]
 
 
 def test_distances_do_not_change_with_place_size_rotation_and_handedness():
@@ -351,11 +358,8 @@ def test_nothing_but_the_shape_is_common_to_sight_and_touch():
     weights = np.linalg.solve(felt.T @ felt + 10 * np.eye(felt.shape[1]), felt.T @ (seen - seen.mean(0)))
     pictures, touches = raw(test)
     assert abs(chosen_rightly(touches @ weights + seen.mean(0), pictures, truth, rng) - 0.5) < 0.05
-    outlines = [
-        signatures(*border_points(cover(test.views["image"].float(), 5).numpy())),
-        signatures(*contact_points(test.views["touch"].numpy())),
-    ]
-    away = distances(outlines[1], outlines[0], mirrored=False)
+    found = [outlines(name, test.views[name], level=5)[0] for name in ("image", "touch")]
+    away = distances(found[1], found[0], mirrored=False)
     pairs = [
         (row, rng.choice(np.flatnonzero(truth == truth[row])), rng.choice(np.flatnonzero(truth != truth[row])))
         for row in rng.integers(0, len(truth), 2000)

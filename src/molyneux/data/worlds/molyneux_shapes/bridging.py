@@ -115,7 +115,8 @@ class Bridging:
     @cached_property
     def _design(self) -> tuple[np.ndarray, np.ndarray]:
         """Roles (320,), and where each shape is asked about (320,): 0 in both, 1 in validation, 2 in the test."""
-        order = np.argsort(seeds.uniforms(seeds.key(self.assignment, "molyneux-v1", "roles"), np.arange(COUNT), 1)[:, 0])
+        draws = seeds.uniforms(seeds.key(self.assignment, "molyneux-v1", "roles"), np.arange(COUNT // 2), 1)[:, 0]
+        order = (2 * np.argsort(draws)[:, None] + np.arange(2)).ravel()  # the two shapes of a pair have the same role
         roles, part = np.empty(COUNT, np.int64), np.zeros(COUNT, np.int64)
         roles[order[: self.bridged]], roles[order[self.bridged : POOL]] = 0, 1
         for number in range(2, len(ROLES)):

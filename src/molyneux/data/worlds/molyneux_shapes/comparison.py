@@ -1,4 +1,4 @@
-"""How far two curves are from each other, whatever their place, size, rotation and handedness."""
+"""How far two curves are from each other, whatever their place, size, rotation and handedness; and low-level statistics."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ DIRECTIONS = 256
 """Directions in which the border's distance from the centroid is compared."""
 
 ANGLES = np.arange(DIRECTIONS) * (2.0 * np.pi / DIRECTIONS)
+
+
+STATISTICS = ("area", "perimeter", "compactness", "elongation", "unevenness")
+"""Names of what `statistics` gives."""
 
 
 def radii_of(curves: np.ndarray) -> np.ndarray:
@@ -38,3 +42,31 @@ def distances(one: np.ndarray, other: np.ndarray, *, mirrored: bool = True) -> n
         if mirrored:
             best[row] = np.maximum(best[row], np.fft.irfft(spectrum * others, DIRECTIONS).max(1))
     return np.asarray(np.sqrt(np.maximum(squares - 2.0 * best, 0.0) / DIRECTIONS))
+
+
+def statistics(radii: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Low-level statistics (n, 5) of outlines, in the order of `STATISTICS`.
+
+    Area and perimeter (logarithms, in the square of the unit and in the unit); and what does not depend on the unit: the square
+    of the perimeter by the area (logarithm), the ratio of the second moments along and across the long axis (logarithm), and
+    the standard deviation of the radii.
+
+    Args:
+        radii: (n, 256) of outlines.
+        size: (n,) radii of discs of the same area.
+    """
+    x, y = radii * np.cos(ANGLES), radii * np.sin(ANGLES)
+    length = np.hypot(np.diff(x, axis=1, append=x[:, :1]), np.diff(y, axis=1, append=y[:, :1])).sum(1)
+    weight = radii**4 / (4 * DIRECTIONS)  # second moments in polar coordinates, without the factor 2 pi
+    along, across, both = (
+        (weight * part).sum(1) for part in (np.cos(ANGLES) ** 2, np.sin(ANGLES) ** 2, np.cos(ANGLES) * np.sin(ANGLES))
+    )
+    middle, away = (along + across) / 2, np.sqrt(((along - across) / 2) ** 2 + both**2)
+    columns = [
+        2 * np.log(size),
+        np.log(length * size),
+        2 * np.log(length),
+        np.log((middle + away) / np.maximum(middle - away, 1e-9)),
+        radii.std(1),
+    ]
+    return np.stack(columns, 1)

@@ -77,8 +77,9 @@ class MolyneuxShapes(World):
     """320 closed curves of a continuous family, in senses that share nothing but the shape: a picture, a touch, a name.
 
     Molyneux asked (1688) whether a man who knows shapes by touch would know them by sight once he sees. Here this can be asked of
-    a model, with many shapes. Any two of them, their mirror images and a disc stand at least 0.13 apart (`distances` of the
-    module `comparison`: the root mean square difference of the radii, in radii of a disc of the same area).
+    a model, with many shapes. Any two of them, their mirror images and a disc stand at least 0.12 apart (`distances` of the
+    module `comparison`: the root mean square difference of the radii, in radii of a disc of the same area). They come in 160
+    pairs that are alike in compactness, elongation and unevenness, so that low-level statistics do not tell the two of a pair.
 
     Pictures show at level 1 a white shape on black, always in the same place, size and rotation; from level 2 on it is rotated,
     from level 3 on also moved and scaled, from level 4 on coloured and textured, and at level 5 on a light or dark textured
@@ -86,9 +87,10 @@ class MolyneuxShapes(World):
     rotation, scale, start, direction, speed and pressure, with tremor, and lifted now and then (pressure 0). What happens to one
     sense does not happen to the other. Shapes are never mirrored, and equally likely.
 
-    Factors are `shape`; how many `corners` and `lobes` it has, whether its corners are sharp (`edge`) and whether it is long
-    (`build`); `colour` and `background` of the picture where it has them; `direction` and `fingers` of the touch; and with
-    `bridging`, `role`. Quantities are what the shape is like, where and how it is shown, and the rotation and scale of the hand.
+    Factors are `shape` and its `pair`; how many `corners` and `lobes` it has, whether its corners are sharp (`edge`) and whether
+    it is long (`build`); `colour` and `background` of the picture where it has them; `direction` and `fingers` of the touch; and
+    with `bridging`, `role`. Quantities are what the shape is like, where and how it is shown, and the rotation and scale of the
+    hand.
 
     Args:
         level: what pictures show, 1 to 5.
@@ -242,6 +244,7 @@ class MolyneuxShapes(World):
     def _factors(self) -> tuple[Factor, ...]:
         found = [
             Factor("shape", NAMES),
+            Factor("pair", tuple(map(str, range(COUNT // 2)))),
             Factor("corners", tuple(_WORDS[number] for number in family.CORNERS)),
             Factor("lobes", tuple(_WORDS[number] for number in family.LOBES)),
             Factor("edge", _EDGES),
@@ -256,7 +259,7 @@ class MolyneuxShapes(World):
 
     def _codes(self, scenes: ShapeScenes) -> np.ndarray:
         """Factor codes (n, F)."""
-        given, columns = _parameters(), [scenes.shape]
+        given, columns = _parameters(), [scenes.shape, scenes.shape // 2]
         columns += [np.searchsorted(family.CORNERS, given.corners)[scenes.shape]]
         columns += [np.searchsorted(family.LOBES, given.lobes)[scenes.shape]]
         columns += [
