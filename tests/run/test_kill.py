@@ -63,6 +63,7 @@ def kill_in(stage: str, folder: Path, process: BaseProcess, rng: np.random.Gener
     return begun(folder, stage) and not (folder / stage / "stage.json").exists()
 
 
+@pytest.mark.slow
 def test_killed_in_every_phase_and_started_again(
     experiment: Experiment,
     undisturbed: Outcome,

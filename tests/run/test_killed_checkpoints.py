@@ -6,12 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from molyneux.run.run.stored import opened
 
 SCRIPT = Path(__file__).with_name("killed_checkpoints.py")
 FIRST, SECOND = "checkpoint-01-000000001", "checkpoint-01-000000002"
 
 
+@pytest.mark.slow
 def test_kills_at_every_event_of_the_file_system(tmp_path: Path) -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, SCRIPT, tmp_path], capture_output=True, text=True, env=environment, check=False)

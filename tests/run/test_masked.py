@@ -64,6 +64,7 @@ PROTOCOLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("name", MODELS)
 def test_masked_views_reach_no_weight_and_no_score(name: str, protocol: str, tmp_path: Path) -> None:

@@ -66,6 +66,7 @@ def test_an_area_is_that_of_the_scores_at_every_strength(report):
     assert len(areas) == 3  # noise on each modality, and modalities missing at rates
 
 
+@pytest.mark.slow
 def test_a_data_set_gives_its_splits(trained, tmp_path):
     from molyneux.data import ArrayDataset
 

@@ -24,6 +24,7 @@ def folder(tmp_path_factory):
     return lambda name: root / name if (root / name).exists() else getattr(module, name)(root / name)
 
 
+@pytest.mark.slow
 def test_a_dual_encoder_is_measured_with_a_threshold_of_the_training_samples(folder, tmp_path):
     found = measure_model(str(folder("clip")), DATA, overrides=SMALL, out=tmp_path / "measured")
     by_name = {}

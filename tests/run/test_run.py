@@ -86,6 +86,7 @@ def test_a_run_is_taken_up_again(finished: Outcome, copy: Path, tmp_path: Path) 
         open_evaluation(copy, trust=True)
 
 
+@pytest.mark.slow
 def test_a_model_learns_and_is_measured_under_every_condition(settings: dict[str, Any], tmp_path: Path) -> None:
     noise = {"corruption": "GaussianNoise", "strengths": [0.0, 1.0]}
     training = [("learn.epochs", 20), ("learn.model.reconstruct", "all"), ("learn.model.beta", 0.01)]

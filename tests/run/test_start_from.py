@@ -193,6 +193,7 @@ def test_weights_that_change_between_the_check_and_the_start(start: Start, finis
     assert not (tmp_path / "run" / "model" / "stage.json").exists()
 
 
+@pytest.mark.slow
 def test_a_training_that_was_cut_goes_on_without_its_parent_from_its_checkpoint(
     start: Start, finished: Outcome, tmp_path: Path
 ) -> None:
@@ -280,6 +281,7 @@ def test_stages_and_the_diffusion_model_that_is_fitted_after_them(settings: dict
     assert store.read_stage(anew.folder / "model")["details"]["steps"] == 0
 
 
+@pytest.mark.slow
 def test_a_study_varies_the_parent(
     settings: dict[str, Any], finished: Outcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -121,6 +121,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "way"), [*((words, "script") for words in COMMANDS), (COMMANDS[1], "module")])
 def test_no_command_imports_a_module_of_the_working_folder(
     pair: dict[str, Path], words: tuple[str, ...], way: str, tmp_path: Path

@@ -13,6 +13,7 @@ import pytest
 from molyneux.report import load_records, save_records, study_tables, to_markdown
 
 
+@pytest.mark.slow
 @pytest.mark.kernels
 @pytest.mark.usefixtures("_toy_on_the_path")
 def test_a_search_interrupted_twice_ends_with_the_same_table(

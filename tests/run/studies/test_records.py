@@ -173,6 +173,7 @@ another version of their world."""
 READ_FROM_FILES = ("AGNews", "AVMNIST", "FashionMNIST", "PolyMNIST", "SpokenDigits", "Stocks")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_study_is_not_refused_by_its_own_records(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     study = load_study(TOP / "configs" / "studies" / f"{name}.yaml")

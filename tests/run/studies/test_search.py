@@ -291,6 +291,7 @@ def swept(study: Study, place: Path, jobs: int = 1) -> SweepOutcome:
     return run_study(study, place / "runs", place / "results", jobs=jobs, progress=Quiet())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_pruned_runs_are_on_record_and_no_results(base: dict[str, Any], tmp_path: Path, jobs: int) -> None:
@@ -328,6 +329,7 @@ def test_pruned_runs_are_on_record_and_no_results(base: dict[str, Any], tmp_path
     assert {path: path.read_bytes() for path in written} == written
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 def test_what_was_pruned_stays_so_where_only_the_storage_is_left(base: dict[str, Any], tmp_path: Path) -> None:
     outcome = swept(study_of(base, pruning="halving"), tmp_path)

@@ -152,6 +152,7 @@ def test_experiments_on_the_same_samples_share_a_data_set(base: dict[str, Any], 
     ]
 
 
+@pytest.mark.slow
 def test_a_grid_is_run_and_a_failing_run_stops_no_other(base: dict[str, Any], tmp_path: Path) -> None:
     study = Study(name="mine", base=base, seeds=(4,), grid={"data.world.nan_at": (None, 17)})
     told = Told()
@@ -215,6 +216,7 @@ def test_what_trainings_cost_is_kept_beside_the_records(base: dict[str, Any], tm
     assert (results / "costs.jsonl").read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_parts_of_a_grid_are_taken_in(base: dict[str, Any], tmp_path: Path) -> None:
     study = Study(base=base, grid={"learn.batch_size": (40, 50, 60)}, seeds=(1,))
@@ -317,6 +319,7 @@ def test_a_grid_is_run_seed_by_seed(base: dict[str, Any], tmp_path: Path, monkey
     assert begun == [(4, 1), (4, 2), (5, 1), (5, 2)]
 
 
+@pytest.mark.slow
 def test_what_a_world_prints_does_not_disturb_a_sweep(
     base: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -438,6 +441,7 @@ class Victim(LocalLauncher):
         return super().run(job, kill)
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_replaced(base: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "toy.yaml").write_text(dump_document(read_experiment(base).resolved))
     with Victim(1) as launcher:

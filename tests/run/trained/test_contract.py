@@ -60,6 +60,7 @@ def same(one, other):
     return all(np.array_equal(one.arrays(name), other.arrays(name)) for name in one.names)
 
 
+@pytest.mark.slow
 def test_it_generates_from_every_subset_and_a_sample_is_the_same_alone(model):
     given = values(3)
     names = model.modalities

@@ -43,6 +43,7 @@ def forged(name, change, place):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [{"width": 8192}, {"blocks": 1500}], ids=str)
 def test_settings_of_a_much_larger_model_take_no_memory(change, tmp_path):
     """3 GB were taken before the weights were compared."""

@@ -43,6 +43,7 @@ def test_each_has_a_card_and_checksums(name):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", shipped_names())
 def test_the_recorded_scores_are_found_again(name):
     folder = shipped_folder(name)
