@@ -153,7 +153,7 @@ def test_it_after_if_is_what_was_named():
     ("text", "read"),
     [
         ("the dog is happy", "the "),
-        ("a red Sqaaare is blue", "a red "),
+        ("a red Sxxare is blue", "a red "),
         ("all squares", "all squares"),
         ("2 stars are red", "2 "),
     ],
