@@ -111,7 +111,7 @@ def corrected(text: str, known: Collection[str]) -> Iterator[Corrected]:
     ]
     if not 0 < len(strange) <= _MOST:
         return
-    for rank, choose in enumerate((_likeliest, lambda _, found: sorted(found))):
+    for rank, choose in enumerate((_likeliest, _any_of)):
         choices = [[(words[place], one) for one in choose(words[place], candidates(words[place], targets))] for place in strange]
         for chosen in list(product(*choices))[:_TRIALS]:
             written = list(words)
@@ -125,6 +125,11 @@ def _likeliest(word: str, found: Collection[str]) -> list[str]:
     """Of words that may have been meant, those of which only letters are missing, doubled or exchanged, if there are any."""
     plain = [one for one in found if _swapped(word, one) or _within(word, one)]
     return sorted(plain or found)
+
+
+def _any_of(_: str, found: Collection[str]) -> list[str]:
+    """All of the words that may have been meant."""
+    return sorted(found)
 
 
 def _within(word: str, other: str) -> bool:
