@@ -60,4 +60,5 @@ def require_audible(modality: str, known: str, view: np.ndarray, side: int) -> n
     picture = np.asarray(view)
     if picture.shape != (1, side, side) or picture.dtype != np.uint8:
         raise SpecError(f"expected one view (1, {side}, {side}) of uint8, got {picture.shape} of {picture.dtype}")
-    return picture[0]
+    found: np.ndarray = picture[0]
+    return found
