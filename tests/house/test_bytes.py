@@ -26,6 +26,7 @@ KNOWN = {
     "worlds/molyneux_shapes/comparison.py": "reads views; the shapes that it chose are kept as numbers",
     "worlds/push/simulation.py": "a length of two numbers, rounded up to steps",
     "benchmarks/digits/images.py": "test_no_pixel_lies_near_a_border_of_rounding",
+    "benchmarks/av_mnist/playing.py": "sounds to listen to; no sample is made of them",
     "benchmarks/av_mnist/sounds.py": "an estimate that exact comparisons settle",
     "benchmarks/twins/multibench.py": "random files for tests",
 }

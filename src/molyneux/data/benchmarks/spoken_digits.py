@@ -197,9 +197,7 @@ class SpokenDigits(DigitImages):
     def sound_of_view(modality: str, view: Any) -> tuple[int, np.ndarray]:
         """A sound of 8,000 samples per second with a mel spectrogram (1, 32, 32); see `core.PlaysPictures`."""
         power = playing.powers(playing.require_audible(modality, _AUDIO.name, view, SIDE))
-        bands = mel_filters()
-        spread = (power / bands.sum(1)) @ bands / np.maximum(bands.sum(0), 1e-9)
-        return RATE, playing.sound_of_powers(spread, window=_WINDOW, hop=_HOP)
+        return RATE, playing.sound_of_powers(playing.spread_bands(power, mel_filters()), window=_WINDOW, hop=_HOP)
 
     def visible(self, modality: str) -> tuple[str, ...]:
         """The label: who speaks is heard in one modality alone, so no other can be asked for it."""

@@ -21,11 +21,17 @@ def powers(picture: np.ndarray) -> np.ndarray:
     return np.where(decibels > -RANGE, 10.0 ** (decibels / 10.0), 0.0)
 
 
+def spread_bands(power: np.ndarray, bands: np.ndarray) -> np.ndarray:
+    """Powers (T, F) of frequencies whose sums in bands (B, F) are near powers (T, B): each is spread evenly over its band."""
+    spread: np.ndarray = (power / bands.sum(1)) @ bands / np.maximum(bands.sum(0), 1e-9)
+    return spread
+
+
 def sound_of_powers(power: np.ndarray, *, window: int, hop: int) -> np.ndarray:
     """A sound (n,) float32 from -0.9 to 0.9 whose spectrogram has these powers as nearly as phases allow.
 
     What phases there were is not in a power: they are fitted, from the same beginning each time, so that the same picture gives
-    the same sound. Silence stays silent.
+    the same sound, but for its last bits on other processors. Silence stays silent.
 
     Args:
         power: (T, window / 2 + 1).
