@@ -153,7 +153,11 @@ def test_the_world_of_a_model_reads(capsys):
     assert main(["read", "gebid-level5", CAPTION]) == 0
     assert "CaptionReader (exact): size large, colour red, shape circle" in capsys.readouterr().out
     assert main(["read", "shapeworld-quantifiers", "Most ellipses are blue"]) == 0
-    assert "is read as 'most ellipses are blue .'" in capsys.readouterr().out
+    assert "grammar of the world (exact): caption most ellipses are blue ." in capsys.readouterr().out
+    assert main(["read", "shapeworld-quantifiers", "few ellipses are blue"]) == 2
+    said = capsys.readouterr().err
+    assert "say how many" in said
+    assert "vocabulary" not in said
     assert main(["read", "gebid-level5", CAPTION, "--level", "5"]) == 2
     assert "it knows its own" in capsys.readouterr().err
     assert main(["read", "gebid-level4", CAPTION]) == 2
