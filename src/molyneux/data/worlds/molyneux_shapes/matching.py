@@ -39,20 +39,21 @@ class Match(NamedTuple):
     scale: np.ndarray
 
 
-def match(points: np.ndarray, counts: np.ndarray, radii: np.ndarray) -> Match:
+def match(points: np.ndarray, counts: np.ndarray, radii: np.ndarray, *, near: float = NEAR) -> Match:
     """The best of some curves for the points of each row; least squares over place, scale and rotation.
 
     Args:
         points: (n, P, 2) in any order, clockwise angles as in pictures.
         counts: (n,) how many of them there are; fewer than 12 match nothing.
         radii: (k, DIRECTIONS) of the curves, as `comparison.radii_of` gives them.
+        near: error from which on more curves are tried.
     """
     count = len(points)
     found = Match(np.zeros(count, np.int64), np.full(count, np.inf), np.zeros(count), np.ones(count))
     for start in range(0, count, _CHUNK):
         rows = np.arange(start, min(start + _CHUNK, count))
         for fitted in (_FITTED, _MORE):
-            rows = rows[found.error[rows] > NEAR]
+            rows = rows[found.error[rows] > near]
             for array, value in zip(found, _best(points[rows], counts[rows], radii, fitted), strict=True):
                 array[rows] = value
     return found

@@ -23,6 +23,9 @@ MOST_POINTS = 640
 _SEEN, _FELT = 0.97, 0.75
 """Least share of the directions of a curve in which there are points, in pictures and in touches."""
 
+_NEAR_PLAIN = 0.03
+"""The same as `NEAR` for white shapes on black, whose border is known better."""
+
 _LIT, _DARKEST = 0.25, 0.49
 """Shares of the brightest point of a shape: below the first a point is not inside; the darkest point inside has the second."""
 
@@ -34,7 +37,8 @@ class PictureShapeReader:
     """Reads which shape a picture shows, with its colour and its ground; satisfies `core.Reader`.
 
     The border is where half of a pixel is covered. Its points are fitted by the shapes that are most alike, in place, scale and
-    rotation; the best is read if its root mean square distance is at most `NEAR` and points lie all along it. At level 5 coverage
+    rotation; the best is read if its root mean square distance is at most `NEAR` (0.03 at levels 1 to 3) and points lie all
+    along it. At level 5 coverage
     is told from the difference of the largest and the smallest channel, which grey ground has not; from level 4 on by that of
     the points nearby. A shape in other colours than those of its level is not read. Nothing is learned, and true views are read
     without error.
@@ -62,7 +66,7 @@ class PictureShapeReader:
         """Factor codes of pictures (B, 3, H, W) uint8."""
         pictures = view.detach().cpu().float()
         points, counts = border_points(cover(pictures, self._level).numpy())
-        shape = _read(points, counts, _SEEN)
+        shape = _read(points, counts, _SEEN, _NEAR_PLAIN if self._level <= 3 else NEAR)
         read = {"shape": shape}
         if self._level >= 4:
             read["colour"] = _colour(pictures)
@@ -97,7 +101,7 @@ class TouchShapeReader:
 
     def read(self, view: Tensor) -> Reading:
         """Factor codes of touches (B, steps, 6) float32."""
-        codes = _read(*contact_points(view.detach().cpu().numpy()), _FELT)[:, None]
+        codes = _read(*contact_points(view.detach().cpu().numpy()), _FELT, NEAR)[:, None]
         return Reading(codes, self.factors, _reasons(codes))
 
 
@@ -135,10 +139,10 @@ def border_points(covers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return points, counts
 
 
-def _read(points: np.ndarray, counts: np.ndarray, least: float) -> Tensor:
+def _read(points: np.ndarray, counts: np.ndarray, least: float, near: float) -> Tensor:
     """Numbers (n,) of the shapes that points lie on; -1 for none."""
-    found = match(points, counts, _radii())
-    return torch.from_numpy(np.where((found.error <= NEAR) & (found.covered >= least), found.shape, -1))
+    found = match(points, counts, _radii(), near=near)
+    return torch.from_numpy(np.where((found.error <= near) & (found.covered >= least), found.shape, -1))
 
 
 def _reasons(codes: Tensor) -> dict[int, str]:
