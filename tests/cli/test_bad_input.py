@@ -58,6 +58,7 @@ reprot: [html]
     assert [path.name for path in tmp_path.iterdir()] == ["bad.yaml"]
 
 
+@pytest.mark.slow
 def test_an_odd_latent_size_for_a_transformer_and_a_mismatch(molyneux: Run, tmp_path: Path) -> None:
     (tmp_path / "odd.yaml").write_text(
         """

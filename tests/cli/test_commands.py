@@ -271,6 +271,7 @@ def start(folder: Path, environment: dict[str, str], *words: object) -> "subproc
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "status", "says"),
     [
@@ -293,6 +294,7 @@ def test_a_stopped_run_goes_on(
     assert molyneux(*words).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_sweep_and_ctrl_c(environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text(
         f"base: {CONFIG}\nseeds: [1]\ngrid: {{learn.epochs: [1000]}}\nvariants: {{quick: {{learn.steps: 5}}, slow: {{}}}}\n"
@@ -307,6 +309,7 @@ def test_a_sweep_and_ctrl_c(environment: dict[str, str], tmp_path: Path) -> None
     until(lambda: not any(str(tmp_path).encode() in line or b"study/experiments" in line for line in command_lines()))
 
 
+@pytest.mark.slow
 def test_a_sweep_that_fails_somewhere(bare: Run, tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text(f"base: {CONFIG}\ngrid: {{learn.steps: [2], data.world.nan_at: [null, 17]}}\n")
     done = bare("sweep", "study.yaml", "--jobs", 2)

@@ -133,6 +133,7 @@ def test_threads_that_no_machine_has_are_refused_by_name(molyneux: Callable[...,
     assert done.stderr.startswith("molyneux: learn.threads: expected at most 1,024 or nothing, got 1,000,000,000")
 
 
+@pytest.mark.slow
 def test_every_file_has_the_permissions_of_new_files(tmp_path: Path, environment: dict[str, str]) -> None:
     """A umask of 007 leaves everything to the group and nothing to anybody else, whoever writes the files."""
     (tmp_path / "e.yaml").write_text(
