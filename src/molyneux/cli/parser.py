@@ -9,7 +9,6 @@ import argparse
 import difflib
 import importlib
 import json
-import math
 import os
 import re
 import sys
@@ -17,9 +16,9 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NoReturn
 
+from molyneux.cli.argument_types import count, part, path, place
 from molyneux.cli.vocabulary import KINDS, MEANT
 from molyneux.version import __version__
 
@@ -359,37 +358,6 @@ def _split(argv: Sequence[str], parser: argparse.ArgumentParser) -> tuple[list[s
                 parser.error(f"expected a value after {name}")
         taken.append((name.removeprefix("--").replace("-", "_"), value))
     return rest, taken
-
-
-def path(word: str) -> Path:
-    """A path; an empty word, which would be the present folder, is refused."""
-    if not word:
-        raise argparse.ArgumentTypeError("expected the name of a file or folder, got an empty word")
-    return Path(word)
-
-
-def place(word: str) -> Path | str:
-    """A path, or an address with `://` as it is; errors as `path`."""
-    return word if "://" in word else path(word)
-
-
-def count(word: str) -> int:
-    """A whole number, also written as 1e6 or 1,000,000."""
-    try:
-        number = float(word.replace(",", "").replace("_", ""))
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and number == int(number)):
-        raise argparse.ArgumentTypeError(f"expected a whole number such as 10000 or 1e6, got {word!r}")
-    return int(number)
-
-
-def part(word: str) -> tuple[int, int]:
-    """Which part of how many, such as 2/8."""
-    number, slash, parts = word.partition("/")
-    if not (slash and number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts)):
-        raise argparse.ArgumentTypeError(f"expected a part of how many, such as 2/8, got {word!r}")
-    return int(number), int(parts)
 
 
 def completed(action: argparse.Action, names: Callable[..., Iterable[str]]) -> None:

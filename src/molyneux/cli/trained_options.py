@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from molyneux.cli.parser import add_trust, completed, path, worlds_starting
+from molyneux.cli.argument_types import path
+from molyneux.cli.parser import add_trust, completed, worlds_starting
 
 _GIVEN = (
     "What is given is named by its modality: --text CAPTION, --image FILE, --audio FILE; the same name several times is several "

@@ -29,7 +29,7 @@ _RESERVED = ("connect", "disconnect")
 Handler = Callable[..., Any]
 
 
-class Frames:
+class CheckedSockets:
     """An ASGI application whose sockets are closed where something comes that pages do not send.
 
     Engine.IO has two ways to speak; pages use WebSocket alone, and the other one is refused.

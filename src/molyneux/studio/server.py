@@ -21,7 +21,7 @@ from molyneux.studio.access import REPORT_POLICY, Application, Guard, new_token,
 from molyneux.studio.computing import Computing
 from molyneux.studio.frame import frame
 from molyneux.studio.library import Library
-from molyneux.studio.messages import Frames, WaitingPages, check_messages
+from molyneux.studio.messages import CheckedSockets, WaitingPages, check_messages
 from molyneux.studio.visit import Studio, Visit
 
 PAGES = ("ask", "scenes", "worlds", "codes", "broken", "question", "runs", "leaderboard")
@@ -129,7 +129,7 @@ def serve(
     port = listening.getsockname()[1]
     token = "" if host in _LOOPBACK else new_token()
     application = make_studio(library, computing)
-    guarded: Application = Guard(Frames(application), names=server_names(host, port, names), token=token)
+    guarded: Application = Guard(CheckedSockets(application), names=server_names(host, port, names), token=token)
     link = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}/{f'?token={token}' if token else ''}"
     told(f"The studio is at {link}  (Ctrl-C ends it)")
     config = uvicorn.Config(

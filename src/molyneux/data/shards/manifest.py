@@ -22,7 +22,7 @@ from molyneux.core import ConfigError, ConflictError, CorruptFileError, Spec, Sp
 from molyneux.core.tooling.documents import differences
 from molyneux.data.formats.mapped_files import MappedFile
 from molyneux.data.layout import ArrayColumn
-from molyneux.data.shards.places import Place
+from molyneux.data.shards.places import Location
 
 MANIFEST, ENDING = "manifest.json", ".safetensors"
 _DIGITS = 12
@@ -89,7 +89,7 @@ class Manifest:
         """How many samples there are."""
         return self.shards[-1].end if self.shards else 0
 
-    def write(self, place: Place) -> None:
+    def write(self, place: Location) -> None:
         """Write it; the same content has the same bytes."""
         rows = [[shard.first, shard.end, shard.bytes, shard.checksum] for shard in self.shards]
         record = {"origin": self.origin, "shard": self.shard, "shards": rows, "spec": self.spec.to_json()}
@@ -97,7 +97,7 @@ class Manifest:
         place.write(MANIFEST, (json.dumps(content, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
     @classmethod
-    def read(cls, place: Place) -> Manifest:
+    def read(cls, place: Location) -> Manifest:
         """The manifest of a folder.
 
         Raises:
@@ -122,7 +122,7 @@ class Manifest:
         return found
 
 
-def require_same(known: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None, place: Place) -> None:
+def require_same(known: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None, place: Location) -> None:
     """ConflictError unless both origins are of the same samples, however many."""
     if known is None or wanted is None:
         raise ConflictError(

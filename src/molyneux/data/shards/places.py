@@ -24,7 +24,7 @@ _OBJECTS = ("s3", "s3a", "gs", "gcs", "abfs", "az")
 """Stores without folders, where making one would make a bucket."""
 
 
-class Place(Protocol):
+class Location(Protocol):
     """A folder of files by their names, without folders in it."""
 
     @property
@@ -61,7 +61,7 @@ class Place(Protocol):
         ...
 
 
-def place_at(address: Path | str, *, cache: Path | None = None, cached: int = 32) -> Place:
+def location_of(address: Path | str, *, cache: Path | None = None, cached: int = 32) -> Location:
     """The folder at a path, or at an address with `://` of a file system that `fsspec` knows.
 
     Args:
@@ -78,7 +78,7 @@ def place_at(address: Path | str, *, cache: Path | None = None, cached: int = 32
 
 
 class NearFolder:
-    """A folder on a disk of this machine; see `Place`."""
+    """A folder on a disk of this machine; see `Location`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -86,22 +86,22 @@ class NearFolder:
 
     @property
     def name(self) -> str:
-        """See `Place`."""
+        """See `Location`."""
         return str(self.folder)
 
     def names(self) -> list[str]:
-        """See `Place`."""
+        """See `Location`."""
         if not store.is_folder(self.folder):
             return []
         return sorted(path.name for path in self.folder.iterdir() if path.is_file() and not path.name.startswith("."))
 
     def size(self, name: str) -> int | None:
-        """See `Place`."""
+        """See `Location`."""
         path = files.inside(self.folder, name)
         return path.stat().st_size if store.is_file(path) else None
 
     def read(self, name: str) -> bytes:
-        """See `Place`."""
+        """See `Location`."""
         path = files.inside(self.folder, name)
         try:
             return files.read_plain(path)
@@ -109,20 +109,20 @@ class NearFolder:
             raise store.read_error(error, path) from error
 
     def write(self, name: str, content: bytes) -> None:
-        """See `Place`."""
+        """See `Location`."""
         store.write_bytes(files.inside(self.folder, name), content)
 
     def remove(self, name: str) -> None:
-        """See `Place`."""
+        """See `Location`."""
         with suppress(FileNotFoundError):
             files.inside(self.folder, name).unlink()
 
     def require_space(self, needed: int) -> None:
-        """See `Place`."""
+        """See `Location`."""
         store.require_space(self.folder, needed)
 
     def local(self, name: str, check: Callable[[Path], None]) -> Path:
-        """See `Place`."""
+        """See `Location`."""
         path = files.inside(self.folder, name)
         if name not in self._checked:
             check(path)
@@ -131,7 +131,7 @@ class NearFolder:
 
 
 class FarFolder:
-    """A folder at an address of `fsspec`; what is read from it lies in a cache of a bounded number of files. See `Place`.
+    """A folder at an address of `fsspec`; what is read from it lies in a cache of a bounded number of files. See `Location`.
 
     Args:
         address: such as `s3://bucket/name`.
@@ -161,7 +161,7 @@ class FarFolder:
         self._own: Path | None = None
 
     def names(self) -> list[str]:
-        """See `Place`."""
+        """See `Location`."""
         with _telling(self.name, "read"):
             if not self._system.exists(self._folder):
                 return []
@@ -169,7 +169,7 @@ class FarFolder:
             return sorted(str(found).rsplit("/", 1)[-1] for found in self._system.ls(self._folder, detail=False))
 
     def size(self, name: str) -> int | None:
-        """See `Place`."""
+        """See `Location`."""
         with _telling(f"{self.name}/{name}", "read"):
             self._system.invalidate_cache(self._folder)  # others may have written it meanwhile
             try:
@@ -178,27 +178,27 @@ class FarFolder:
                 return None
 
     def read(self, name: str) -> bytes:
-        """See `Place`."""
+        """See `Location`."""
         with _telling(f"{self.name}/{name}", "read"):
             return bytes(self._system.cat_file(self._at(name)))
 
     def write(self, name: str, content: bytes) -> None:
-        """See `Place`; an object store shows a file only when all of it has arrived."""
+        """See `Location`; an object store shows a file only when all of it has arrived."""
         with _telling(f"{self.name}/{name}", "write"):
             if not self._objects:
                 self._system.makedirs(self._folder, exist_ok=True)
             self._system.pipe_file(self._at(name), content)
 
     def remove(self, name: str) -> None:
-        """See `Place`."""
+        """See `Location`."""
         with _telling(f"{self.name}/{name}", "write"), suppress(FileNotFoundError):
             self._system.rm_file(self._at(name))
 
     def require_space(self, needed: int) -> None:
-        """See `Place`; what is free elsewhere is not known."""
+        """See `Location`; what is free elsewhere is not known."""
 
     def local(self, name: str, check: Callable[[Path], None]) -> Path:
-        """See `Place`: fetched into the cache, of which the file that was used longest ago leaves."""
+        """See `Location`: fetched into the cache, of which the file that was used longest ago leaves."""
         with self._lock:
             if name in self._kept:
                 self._kept.move_to_end(name)

@@ -16,7 +16,7 @@ from molyneux.core.sources import check_positions
 from molyneux.data.formats.mapped_files import let_go
 from molyneux.data.layout import possible_columns, to_batch
 from molyneux.data.shards.manifest import ENDING, MANIFEST, Manifest, Shard, shard_arrays
-from molyneux.data.shards.places import NearFolder, place_at
+from molyneux.data.shards.places import NearFolder, location_of
 from molyneux.data.stored import StoredSource
 
 _OPEN = 64
@@ -48,7 +48,7 @@ class ShardedSource:
     """Values are compared with their bounds whenever a batch is read."""
 
     def __init__(self, address: Path | str, *, verify: bool = True, cache: Path | None = None, cached: int = 32) -> None:
-        self._place = place_at(address, cache=cache, cached=cached)
+        self._place = location_of(address, cache=cache, cached=cached)
         self.address, self.verify = self._place.name, verify
         self._again: Mapping[str, Any] = {"verify": verify, "cache": cache, "cached": cached}
         self.manifest = Manifest.read(self._place)

@@ -23,7 +23,7 @@ from molyneux.data.shards.manifest import (
     span_name,
     spans,
 )
-from molyneux.data.shards.places import Place, place_at
+from molyneux.data.shards.places import Location, location_of
 from molyneux.data.shards.source import ShardedSource
 from molyneux.data.sources import require_positive
 
@@ -70,7 +70,7 @@ def store_shards(
     number, parts = part
     if not 1 <= number <= parts:
         raise ConfigError(f"expected a part from 1 to the number of parts, such as 2/8, got {number}/{parts}")
-    origin, place = origin_of(source), place_at(address)
+    origin, place = origin_of(source), location_of(address)
     if origin is None:
         raise ConfigError(
             "expected samples that say what made them, such as those of a world, got others: store them with store_samples"
@@ -105,7 +105,7 @@ class _Folder:
         shard: samples of a shard.
     """
 
-    def __init__(self, place: Place, origin: Mapping[str, Any], shard: int) -> None:
+    def __init__(self, place: Location, origin: Mapping[str, Any], shard: int) -> None:
         self.place, self.origin, self.shard = place, dict(origin), shard
 
     def opened(self, size: int) -> ShardedSource | Span | None:

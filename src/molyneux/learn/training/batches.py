@@ -67,8 +67,8 @@ def training_order(
     (`core.shuffled.BlockOrder`).
     """
     if block is not None:
-        order = BlockOrder(size, block, _WINDOW, seeds.key(seed, "learn", "order", epoch), together)
-        return _Computed(order, batch_size, range(first, first + size // batch_size), first)
+        blocks = BlockOrder(size, block, _WINDOW, seeds.key(seed, "learn", "order", epoch), together)
+        return _Computed(blocks, batch_size, range(first, first + size // batch_size), first)
     sets = seeds.generator(seed, "learn", "order", epoch).permutation(size // together)
     whole = (sets[:, None] * together + np.arange(together)).ravel()
     order = np.concatenate([whole, np.arange(len(whole), size)])
