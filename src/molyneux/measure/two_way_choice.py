@@ -160,7 +160,7 @@ class TwoWayChoice(Measure):
     def _right(
         self, codes: Sequence[np.ndarray], values: Sequence[np.ndarray], numbers: Sequence[np.ndarray]
     ) -> np.ndarray | None:
-        return two_way_choices(distances(*codes, self.distance), *values, same=numbers[0][:, None] == numbers[1])
+        return two_way_choices(distances(codes[0], codes[1], self.distance), *values, same=numbers[0][:, None] == numbers[1])
 
 
 def distances(one: np.ndarray, other: np.ndarray, kind: Distance = "euclidean") -> np.ndarray:

@@ -99,7 +99,7 @@ def name(number: int) -> str:
     """
     more, rest = divmod(number, _WORDS)
     rest, places = rest * _STRIDE % _WORDS, list[int]()
-    letters = _LETTERS
+    letters: tuple[str, ...] = _LETTERS
     for known in reversed(_LETTERS):
         rest, place = divmod(rest, len(known))
         places.insert(0, place)
