@@ -18,8 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from molyneux.cli.argument_types import count, part, path, place
-from molyneux.cli.vocabulary import KINDS, MEANT
+from molyneux.cli.vocabulary import KINDS, MEANT, count, part, path, place
 from molyneux.version import __version__
 
 _GOES_ON = "the same command goes on where this stopped"

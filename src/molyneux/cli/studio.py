@@ -7,8 +7,8 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
-from molyneux.cli.argument_types import path
 from molyneux.cli.parser import Arguments, add_trust, complain, say, say_json
+from molyneux.cli.vocabulary import path
 from molyneux.core.errors import ConfigError, ConflictError, StoreError
 
 

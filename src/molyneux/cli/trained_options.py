@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from molyneux.cli.argument_types import path
 from molyneux.cli.parser import add_trust, completed, worlds_starting
+from molyneux.cli.vocabulary import path
 
 _GIVEN = (
     "What is given is named by its modality: --text CAPTION, --image FILE, --audio FILE; the same name several times is several "
