@@ -14,6 +14,7 @@ from pathlib import Path
 
 from answers import answered
 from checks import checks
+from choosers import chooser_table
 from citing import made_by
 from compared import of_page
 from comparisons import FINANCE, against_constant, best_by, correlations, dci_together, top_three, trials
@@ -283,6 +284,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "compared": compared,
     "cost": cost,
     "devices": devices,
+    "choosers": lambda name: chooser_table(ROOT / "studies" / "results" / name / "records.json"),
     "findings": findings,
     "heat": heat,
     "judges": judges,
