@@ -163,6 +163,32 @@ def test_the_place_where_it_stops_is_told(text, read):
     assert interpret("a square is red").stop == len("a square is red")
 
 
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        ("there aren't two circles", "'not' before a number is read as any other number"),
+        ("every circle isn't red", "'all … are not' is read as none of them; write 'not all' for some that are not"),
+        ("all circles are not red", "'all … are not' is read as none of them; write 'not all' for some that are not"),
+    ],
+)
+def test_a_negation_that_may_be_meant_otherwise_is_told(text, remark):
+    assert remark in interpret(text).remarks
+    assert interpret("all circles are red and a square is not blue").remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "caption"),
+    [
+        ("no circles or squares are red", "no circle is red and no square is red ."),
+        ("all circles and squares are red", "all circles are red and all squares are red ."),
+        ("two circles, one square", "two shapes are circles and at least one shape is a square ."),
+        ("there are no circles, squares are red", "no shape is a circle and all squares are red ."),
+    ],
+)
+def test_amounts_that_hold_for_each_noun_are_read(text, caption):
+    assert interpret(text).caption == caption
+
+
 def test_what_is_decided_is_told():
     assert "at least" in interpret("three red squares").explained()
     assert interpret("squares are red").caption == "all squares are red ."

@@ -189,7 +189,7 @@ _ANYWHERE = (
     (
         "",
         r"(?:also|actually|really|def|defo|literally|clearly|definitely|certainly|indeed|simply|please|here|truly|completely|"
-        r"entirely|obviously|currently|too|though|still|basically|like ,) ",
+        r"entirely|obviously|currently|(?<!^)too|though|still|basically|like ,) ",
         "",
     ),
     (

@@ -36,6 +36,18 @@ _COSTS = {"it": 3, "none": 3}
 _NOUN = rf"\b(?:shapes?|ones?|{'|'.join(f'{shape}(?:e?s)?' for shape in SHAPES)})\b"
 _PLURAL = rf"(?:shapes|ones|{'|'.join(f'{shape}e?s' for shape in SHAPES)})\b"
 _NAMED = rf"\b(?:{'|'.join(f'{shape}(?:e?s)?' for shape in SHAPES)})\b"
+_COLOUR = rf"(?:{'|'.join(COLOURS)}|grey)"
+_THING = rf"(?:{_COLOUR} )?(?:shapes?|(?:{'|'.join(SHAPES)})(?:e?s)?)\b"
+_BUT_SUMS = (
+    r"(?:(?<!there are )\bboth|\b(?:only|most|half|thirds?|quarters?|each|single|not all|not every|"
+    r"zero|one|two|three|four|five))"
+)
+"""Amounts that are said of several nouns together: "at most two circles and squares" counts both, and no caption does."""
+_OF = r"(?:of )?(?:the )?"
+_RELATION = r"\b(?:above|below|beneath|behind|of|than|to|from|as|by)"
+_VERB = r"(?:is|are|has|have|do|does|exists?)\b"
+_APART = "an amount is said of one noun: say the whole for each, such as 'no circle is red and no square is red'"
+_TWO_RELATIONS = "a relation has one end: say it twice, such as 'a circle is above a square or a circle is above a triangle'"
 _PROBLEMS = {
     re.compile(rf"\b(?:is|are|=) (?:both )?(?:{'|'.join(COLOURS)}) and (?:{'|'.join(COLOURS)})\b(?! {_NAMED[2:]})"): (
         "a shape has one colour: write 'some shapes are red and some shapes are blue', or 'or'"
@@ -44,6 +56,15 @@ _PROBLEMS = {
         r"^(?!are ).*(?<!there )\bare (?:an?|the) .* and (?:an?|the) "
     ): "a shape has one form: write 'there is a circle and a square'",
     re.compile(rf"\b(?:than|as) (?:\S+ )?{_PLURAL} and (?:\S+ )?{_PLURAL}"): "counts are compared with one count, not with a sum",
+    re.compile(rf"{_BUT_SUMS} {_OF}{_THING} (?:(?:and|or) {_THING}|, {_THING}(?! {_VERB}))"): _APART,
+    re.compile(rf"\bno {_THING} (?:and {_THING}|, {_THING}(?! {_VERB}))"): _APART,
+    re.compile(rf"(?<!there are )\bsome {_OF}{_THING} (?:and|or) {_THING} {_VERB}"): _APART,
+    re.compile(rf"\b(?:all|every) {_OF}{_THING} or {_THING}"): _APART,
+    re.compile(rf"(?:{_BUT_SUMS}|\b(?:no|some|all|every)) {_OF}{_COLOUR} (?:and|or) {_COLOUR} {_NOUN}"): _APART,
+    re.compile(rf"\bthe {_THING} (?:and|or) (?:{_COLOUR} )?(?:{'|'.join(SHAPES)}) {_VERB}"): "say 'the' before each noun",
+    re.compile(
+        rf"{_RELATION} (?:an?|the) {_THING} (?:, )?(?:and|or) (?:(?:an?|the) )?(?:{_THING}|{_COLOUR} one) \.$"
+    ): _TWO_RELATIONS,
 }
 """Sentences of which only another reading would be found, and what is told of them."""
 
@@ -56,6 +77,11 @@ _REFERS_BACK = (
 
 _CLAUSE = re.compile(r"^(?!is |are ).*(?<!there )(?<!that )\b(?:is|are|has|have) ")
 """A statement with a verb, in which "or circles" is no statement of its own."""
+
+_NOT_A_NUMBER = re.compile(r"\bnot (?:one|two|three|four|five)\b")
+_ALL_ARE_NOT = re.compile(
+    r"\b(?:all|every|each) (?!of the (?:two|three)\b)(?:(?!is |are |and |or |but )[a-z]+ )*(?:is|are|do|does) not "
+)
 
 _OF_ANY = {"it", "none"}
 """Remarks of readings in which they mean any shape."""
@@ -171,8 +197,14 @@ def _with_corrections(language: Language, sentence: str) -> Interpretation | Non
 def _remarks_of_captions(words: Sequence[str]) -> list[str]:
     """What is told of sentences that are captions in other letters, where people may mean something else."""
     text = " ".join(words)
-    found = ["'not' before a number is read as any other number"] if re.search(r"\bnot (one|two|three|four|five)\b", text) else []
-    return found + ([REMARKS["either"]] if "either" in words and "both ." not in text else [])
+    return _remarks_of_negations(text) + ([REMARKS["either"]] if "either" in words and "both ." not in text else [])
+
+
+def _remarks_of_negations(text: str) -> list[str]:
+    """What is told of negations that some people mean otherwise."""
+    found = ["'not' before a number is read as any other number"] if _NOT_A_NUMBER.search(text) else []
+    told = "'all … are not' is read as none of them; write 'not all' for some that are not"
+    return [*found, told] if _ALL_ARE_NOT.search(text) else found
 
 
 def _cost(remarks: Sequence[str]) -> int:
@@ -211,7 +243,7 @@ def _interpreted(
     others = {meaning_key(one): one for one, found in reversed(readings) if _cost(found) == _cost(remarks)}
     others.pop(meaning_key(tree))
     at_least = ["at-least"] * ("bare-two" in tree.polish)
-    told = _sentences((*before, *remarks, *at_least))
+    told = _sentences((*before, *remarks, *at_least, *_remarks_of_negations(text)))
     captions = tuple(" ".join(language.say(one)) for one in others.values())
     return Interpretation(sentence, tree, " ".join(language.say(tree)), told, captions[:2], stop=len(sentence))
 
