@@ -45,6 +45,32 @@ def test_cells_say_beside_their_colour_whether_they_are_above_chance():
     assert [column.group for column in matrix.columns] == ["", "av-mnist-v1", "stocks-v1"]
 
 
+def controlled(runs, **controls):
+    return [replace(each, scores=tuple(replace(score, controls=controls) for score in each.scores)) for each in runs]
+
+
+def test_what_the_best_constant_answer_reaches_is_not_better_than_guessing():
+    found = leaderboard_overview(make_boards(controlled(runs()[:9], constant=85.0))[0])
+    assert found.cards[0].sentence.startswith("No model to start with; the first is late: Accuracy 80.2 %")
+    assert "It is not better than the best constant answer (85.0 %)." in found.cards[0].sentence
+    assert {row[0].text: row[1].detail for row in found.matrix.rows}["late"] == "at chance"
+    found = leaderboard_overview(make_boards(controlled(runs()[:9], constant=75.0))[0])
+    assert "It is better than the best constant answer (75.0 %)." in found.cards[0].sentence
+
+
+def with_origin(runs, **origin):
+    return [
+        replace(each, scores=tuple(replace(score, origin={**score.origin, **origin}) for score in each.scores)) for each in runs
+    ]
+
+
+def test_a_world_stands_for_its_own_settings_and_for_models_of_several_seeds():
+    broken = with_origin([run(f"missing-{number}", 1, 67.0) for number in range(9)], settings={"missing": 0.5})
+    easier = with_origin([*three("late", 99.0), *three("early", 98.0), *three("blind", 97.0)], changed=["kind"])
+    found = leaderboard_overview(make_boards([*runs()[:9], *broken, *easier])[0])
+    assert found.cards[0].sentence.startswith("Start with late: Accuracy 80.2 %")
+
+
 def test_errors_are_better_below_chance():
     low = [replace(each, scores=tuple(replace(score, higher_is_better=False) for score in each.scores)) for each in runs()[:9]]
     found = leaderboard_overview(make_boards(low)[0])

@@ -1,9 +1,10 @@
 """What a leaderboard answers first: with which model to start, and a matrix of models and worlds by how far above chance.
 
 Each world, level and split `test` has one column: of its tables, that of the first score of `_FIRST` that it has; of several of
-one score, that from the most modalities, and of those that with the most models. Models of the matrix are the best of each
-column. One is above chance if its interval lies above chance, and above the control of unbound counts where there is one; where
-there is no chance, the best constant answer takes its place. Controls that were run as models are none.
+one score, that from the most modalities, of those that with the fewest settings of the world changed, and of those that with the
+most models of several seeds. Models of the matrix are the best of each column. One is above chance if its interval lies above
+chance, above the best constant answer, and above the control of unbound counts, as far as there are such. Controls that were run
+as models are none.
 """
 
 from __future__ import annotations
@@ -79,10 +80,12 @@ def _ours(board: Board) -> list[BoardRow]:
     return [row for row in board.rows if row.kind == RECORD and row.label != wording.control("unbound")]
 
 
-def _order(board: Board) -> tuple[int, int, int, int]:
+def _order(board: Board) -> tuple[int, ...]:
+    ours, altered = _ours(board), len(board.task.details.get("changed") or ())
+    several = sum(row.seeds > 1 for row in ours)
     name, recommended = board.task.key[0], board.task.about.get("variant", "recommended") == "recommended"
     first = _FIRST.index(name) if name in _FIRST else len(_FIRST)
-    return first, 0 if recommended else 1, -len(wording.names_of(board.task.about.get("source"))), -len(_ours(board))
+    return first, 0 if recommended else 1, -len(wording.names_of(board.task.about.get("source"))), altered, -several, -len(ours)
 
 
 def _leaders(board: Board) -> list[BoardRow]:
@@ -122,8 +125,10 @@ def _begin(row: BoardRow, board: Board) -> str:
 
 
 def _verdict(row: BoardRow, board: Board) -> str:
-    """Whether a model is above chance, in words."""
-    what = "guessing" if board.over.chance is not None else "the best constant answer"
+    """Whether a model is above what is reached without looking, in words."""
+    level, what = _level(board)
+    if level is not None and what != "guessing" and board.over.chance is not None:
+        what = f"{what} ({write(level, board.over.decimals)}{' %' if board.over.first.unit == '%' else ''})"
     words = {
         "above": f"It is better than {what}",
         "at chance": f"It is not better than {what}",
@@ -132,21 +137,28 @@ def _verdict(row: BoardRow, board: Board) -> str:
     return words.get(_stands(row, board), "It has no chance level")
 
 
-def _chance(board: Board) -> float | None:
-    """What guessing has, or else the best constant answer."""
-    return board.over.controls.get("constant") if board.over.chance is None else board.over.chance
+def _level(board: Board) -> tuple[float | None, str]:
+    """The best that is reached without looking at the inputs, or without binding what they show, and its name."""
+    names = {"constant": "the best constant answer", "unbound": "counts without binding"}
+    known = {what: board.over.controls[name] for name, what in names.items() if name in board.over.controls}
+    if board.over.chance is not None:
+        known = {"guessing": board.over.chance, **known}
+    if not known:
+        return None, ""
+    best = (max if board.task.higher_is_better else min)(known, key=lambda what: known[what])
+    return known[best], best
 
 
 def _stands(row: BoardRow, board: Board) -> str:
-    """`above`, `at chance` or `below`; empty where there is no chance."""
-    chance = _chance(board)
-    if chance is None:
+    """`above`, `at chance` or `below`; empty where there is no chance and no constant answer."""
+    level, _ = _level(board)
+    if level is None:
         return ""
     low, high = row.ends
-    if board.task.higher_is_better:
-        level = max(chance, board.over.controls.get("unbound", chance))
-        return "above" if low > level else "below" if high < chance else "at chance"
-    return "above" if high < chance else "below" if low > chance else "at chance"
+    if not board.task.higher_is_better:
+        low, high, level = -high, -low, -level
+    lowest = level if board.over.chance is None else min(level, board.over.chance * (1 if board.task.higher_is_better else -1))
+    return "above" if low > level else "below" if high < lowest else "at chance"
 
 
 def _matrix(columns: Mapping[str, Board]) -> Table:
@@ -165,9 +177,9 @@ def _matrix(columns: Mapping[str, Board]) -> Table:
 def _cell(row: BoardRow | None, board: Board) -> Entry:
     if row is None:
         return DASH
-    chance = _chance(board)
+    level, _ = _level(board)
     if board.task.higher_is_better:
-        colour = heat(row.mean, chance, board.over.first.bounds)
+        colour = heat(row.mean, level, board.over.first.bounds)
     else:
-        colour = None if not chance else max(-1.0, 1.0 - row.mean / chance)
+        colour = None if not level else max(-1.0, 1.0 - row.mean / level)
     return Entry(write(row.mean, board.over.decimals), _stands(row, board), row.mean, row.interval, heat=colour)
