@@ -176,6 +176,14 @@ def test_a_negation_that_may_be_meant_otherwise_is_told(text, remark):
     assert interpret("all circles are red and a square is not blue").remarks == ()
 
 
+def test_of_bare_amounts_it_is_told_how_they_are_read():
+    for text in ("Two circles are red.", "are two circles red?", "there are two circles"):
+        assert any(remark.startswith("a bare number") for remark in interpret(text).remarks), text
+    for text in ("the circle is red", "is the circle not red?"):
+        assert any(remark.startswith("'the' is read as exactly one") for remark in interpret(text).remarks), text
+    assert interpret("the only circle is red").remarks == interpret("exactly two circles are red").remarks == ()
+
+
 @pytest.mark.parametrize(
     ("text", "caption"),
     [

@@ -29,6 +29,7 @@ REMARKS = {
     **fillers.REMARKS,
     "article": "a noun without 'a' or 'the' is read with 'a'",
     "at-least": "a bare number is read as 'at least' so many; write 'exactly' for no more",
+    "the": "'the' is read as exactly one of which it is true; write 'the only' where there must be one alone",
     "generic": "a plural without 'all' or 'some' is read as all of them",
     "some": "a plural without a number is read as at least one",
     "it": "'it' and 'this' are read as the only shape that it is true of, 'they' as all shapes",

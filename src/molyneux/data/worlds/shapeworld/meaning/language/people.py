@@ -163,7 +163,13 @@ def interpret(sentence: str, language: str = "english") -> Interpretation:
         except DataError:
             continue
         remarks = () if one is not words else _sentences(told)
-        return Interpretation(sentence, tree, " ".join(one), (*remarks, *_remarks_of_captions(one)), stop=len(sentence))
+        return Interpretation(
+            sentence,
+            tree,
+            " ".join(one),
+            (*remarks, *_remarks_of_captions(one), *_remarks_of_amounts(tree, one)),
+            stop=len(sentence),
+        )
     if values := spoken.of_people.values(words):
         return _interpreted(spoken, sentence, values, words, told)
     if language == "english" and len(given) <= LONGEST and (meant := _with_corrections(spoken, sentence)):
@@ -198,6 +204,13 @@ def _remarks_of_captions(words: Sequence[str]) -> list[str]:
     """What is told of sentences that are captions in other letters, where people may mean something else."""
     text = " ".join(words)
     return _remarks_of_negations(text) + ([REMARKS["either"]] if "either" in words and "both ." not in text else [])
+
+
+def _remarks_of_amounts(tree: Tree, words: Sequence[str]) -> list[str]:
+    """What is told of "two", "the" and the like, which are no exact amount."""
+    symbols = tree.polish
+    found = [REMARKS["at-least"]] if "bare-two" in symbols else []
+    return found + ([REMARKS["the"]] if "bare-the" in symbols and "the" in words else [])
 
 
 def _remarks_of_negations(text: str) -> list[str]:
@@ -242,8 +255,8 @@ def _interpreted(
     tree, remarks = readings[0]
     others = {meaning_key(one): one for one, found in reversed(readings) if _cost(found) == _cost(remarks)}
     others.pop(meaning_key(tree))
-    at_least = ["at-least"] * ("bare-two" in tree.polish)
-    told = _sentences((*before, *remarks, *at_least, *_remarks_of_negations(text)))
+    amounts = _remarks_of_amounts(tree, words)
+    told = _sentences((*before, *remarks, *amounts, *_remarks_of_negations(text)))
     captions = tuple(" ".join(language.say(one)) for one in others.values())
     return Interpretation(sentence, tree, " ".join(language.say(tree)), told, captions[:2], stop=len(sentence))
 
