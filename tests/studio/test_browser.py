@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from molyneux.core.sound_files import wav_bytes
+from molyneux.run.run.stored import write_settings
 from molyneux.studio.server import PAGES
 
 WIDTHS = (420, 1300)
@@ -110,6 +111,11 @@ def test_a_sentence_is_true_or_false_of_a_scene_and_one_change_is_told(page):
     after = pictures(page, ".scene")
     assert after[0] == pictured[0]
     assert after[1] != pictured[0]
+
+
+def test_other_meanings_of_a_sentence_are_written_as_sentences(page):
+    page.goto("/scenes?text=there+are+exactly+three+magenta+shapes")
+    page.get_by_text("It could also mean “all of the three magenta shapes are shapes”.", exact=True).wait_for()
 
 
 def test_the_word_where_a_sentence_stops_is_marked(page):
@@ -218,6 +224,23 @@ def test_from_a_slice_to_its_wrong_samples(page):
     assert re.search(r"\d+\.\d % right", page.locator(".answer").first.inner_text())
     page.locator(".reading.wrong").first.wait_for()
     assert "true:" in page.locator("figure.sample", has=page.locator(".reading.wrong")).first.inner_text()
+
+
+def test_the_first_run_of_the_folders_is_looked_at(browser, launch, tmp_path):
+    write_settings(tmp_path / "runs" / "mine", {"seed": 7, "data": {"world": "Cubes"}, "learn": {"model": "MMVAE"}})
+    with launch(tmp_path / "runs", log=tmp_path / "log.txt") as (_, address):
+        page = browser.new_context(base_url=address).new_page()
+        page.goto("/runs")
+        page.get_by_text("seed 7").wait_for()
+        assert page.locator(".q-chip").all_inner_texts()[0].startswith("runs/mine")
+        page.context.close()
+
+
+def test_each_direction_says_what_is_drawn_from_what(page):
+    page.goto("/runs?run=gebid-level5")
+    page.get_by_label("direction").click()
+    assert page.locator(".q-menu .q-item").all_inner_texts() == ["text from image", "image from text"]
+    assert "of 400 test samples" in page.locator(".answer").first.inner_text()
 
 
 def test_beside_what_was_read_stands_what_was_drawn(page):

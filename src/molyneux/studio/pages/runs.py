@@ -34,7 +34,7 @@ class RunsState(PageState):
     """What the page shows.
 
     Args:
-        run: names of runs; the first is looked at, the others are compared with it.
+        run: names of runs; the first is looked at, the others are compared with it. None for the first of the folders.
         curve: column of the history that is drawn.
         source: what a generative model draws from; empty for the first.
         having: value of a factor that the shown samples have, `factor:value`; empty for all.
@@ -77,9 +77,12 @@ class _Runs:
     async def build(self) -> None:
         with ui.element("div").classes("sides"):
             with card("Runs and models", classes="controls"):
-                known = list(dict.fromkeys([*(place.name for place in self.visit.library.runs()), *self.visit.library.shipped]))
+                trained = [place.name for place in self.visit.library.runs()]
+                known = list(dict.fromkeys([*trained, *self.visit.library.shipped]))
+                if not self.visit.state.run and trained:
+                    self.visit.state = replace(self.visit.state, run=(trained[0],))
                 chosen = [name for name in self.visit.state.run if name in known]
-                box = ui.select(known, label="The first is looked at, others compared", value=chosen, multiple=True)
+                box = ui.select(known, label="A run, and others to compare", value=chosen, multiple=True)
                 box.props("outlined dense options-dense use-chips max-values=6").on_value_change(self._chosen)
                 if not self.visit.library.folders:
                     note("Name folders with runs when you start the studio: molyneux studio runs/")
@@ -158,9 +161,12 @@ class _Runs:
         curve = self.visit.state.curve if self.visit.state.curve in known else known[0]
         box = ui.select(known, label="curve", value=curve).props("outlined dense options-dense")
         box.on_value_change(self._curve_changed)
-        show_curves(
-            {name: (part["step"], part[curve]) for name, part in columns.items() if curve in part}, across="steps", up=curve
-        )
+        lines = {name: (part["step"], part[curve]) for name, part in columns.items() if curve in part}
+        if any(len(steps) > 1 for steps, _ in lines.values()):
+            show_curves(lines, across="steps", up=curve)
+        else:
+            for name, (steps, values) in lines.items():
+                note(f"{name} was looked at once, after {steps[-1]:,.0f} steps: {curve} {values[-1]:,.4g}")
         for name, overview in self.overviews.items():
             if overview.running and overview.history.rows:
                 row = overview.history.rows[-1]
@@ -212,15 +218,15 @@ class _Runs:
         state, share = self.visit.state, found.judged.share
         low, high = share.interval
         beyond = "" if low > max(found.judge.guess, found.judge.constant) else "; not above guessing"
-        number = f"{100 * share.share:.1f} % right ({100 * low:.1f} to {100 * high:.1f}; guessing {100 * found.judge.guess:.1f})"
+        number = f"{100 * share.share:.1f} % right of {share.samples} test samples ({100 * low:.1f} to {100 * high:.1f}; "
+        number += f"guessing {100 * found.judge.guess:.1f})"
         ui.label(f"{number}{beyond}: {found.judge.what}.").classes("answer")
         if "generate" in found.model.abilities and len(found.model.modalities) > 1:
-            box = ui.select(list(found.model.modalities), label="drawn from", value=state.source or found.judge.given[0]).props(
-                "outlined dense options-dense"
-            )
+            box = ui.select(_directions(found.model.modalities), label="direction", value=state.source or found.judge.given[0])
+            box.props("outlined dense options-dense")
             box.on_value_change(lambda e: self._again(source=word(e.value), having=""))
         apart = [item for item in found.slices if item.differs][:6]
-        weakest = [item for item in found.slices[:4] if item.right.share < 1]
+        weakest = [item for item in found.slices[:4] if item.right.share < item.others.share]
         if apart or weakest:
             words = "Where it is worse or better than elsewhere" if apart else "Its weakest values (none is apart from the rest)"
             heading(words, level=3)
@@ -245,7 +251,7 @@ class _Runs:
     def _samples(self, found: _Judged) -> None:
         state, spec, listen = self.visit.state, found.model.spec, listener(self.visit, found.model.dataset())
         factor, _, value = state.having.partition(":")
-        rows = []
+        rows, said = [], "read" if found.judged.drawn else "said"
         for row, number in enumerate(found.judged.numbers.tolist()):
             fits = not factor or _value(found.samples, spec, factor, number) == value
             if fits and bool(found.judged.right[row]) == state.right:
@@ -262,12 +268,20 @@ class _Runs:
                         show_view(modality, view, about=about)
                         listen(modality, view, about)
                     with ui.element("figcaption"):
-                        ui.label(f"said: {_shorter(found.judged.said[row], found.judged.truth[row])}").classes(
+                        ui.label(f"{said}: {_shorter(found.judged.said[row], found.judged.truth[row])}").classes(
                             f"reading {'right' if state.right else 'wrong'}"
                         )
                         ui.label(f"true: {_shorter(found.judged.truth[row], found.judged.said[row])}")
         if len(rows) > _SHOWN:
             note(f"{len(rows) - _SHOWN} more of the {len(found.judged.right)} samples.")
+
+
+def _directions(modalities: tuple[str, ...]) -> dict[str, str]:
+    """By the modality that is given, what is drawn from it, in words."""
+    if len(modalities) != 2:
+        return {name: f"from {name}" for name in modalities}
+    first, second = modalities
+    return {first: f"{second} from {first}", second: f"{first} from {second}"}
 
 
 def _value(samples: Batch, spec: Any, factor: str, number: int) -> str:

@@ -137,7 +137,7 @@ class _Scenes:
         if said.tree is not None:
             if _plain(said.caption).split() != said.text.lower().strip(" .!?").split():
                 note(f"Read as “{_plain(said.caption)}”.")
-            for remark in (*said.remarks, *(f"it could also mean “{other}”" for other in said.others)):
+            for remark in (*said.remarks, *(f"it could also mean “{_plain(other)}”" for other in said.others)):
                 note(sentence(MolyneuxError(remark)))
             return
         read, rest = said.text[: said.stop], said.text[said.stop :]
