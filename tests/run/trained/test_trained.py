@@ -15,6 +15,7 @@ from molyneux.core import Codes, ConfigError, DataError, Factor, Modality, NotAp
 from molyneux.data import SpokenDigits
 from molyneux.learn import DMVAE
 from molyneux.run import UnreadTextWarning, read_value
+from molyneux.run.trained.readers import ViewReading
 from molyneux.run.trained.shipped import shipped_names
 
 BLACK = np.zeros((64, 64, 3), np.uint8)
@@ -99,6 +100,12 @@ def test_views_are_what_people_have(model, tmp_path):
     assert set(readings[0]) == {"image", "text"}
     assert [part.reader for part in readings[0]["image"]] == ["RenderingReader", "JudgeReader"]
     assert set(readings[0]["text"][0].values) == {"shape", "size", "colour"}
+
+
+def test_a_reading_gives_a_reason_only_where_it_says_more():
+    values = {"colour": "red", "size": None, "shape": None}
+    assert str(ViewReading("one", values, "cannot read size or shape")) == "colour red; size, shape not read"
+    assert str(ViewReading("one", values, "no caption")) == "colour red; size, shape not read (no caption)"
 
 
 @pytest.mark.parametrize("name", ["made.png", "made.json", "made.npz", "made"])

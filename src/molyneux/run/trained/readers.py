@@ -78,7 +78,8 @@ class ViewReading:
     def __str__(self) -> str:
         read = ", ".join(f"{name} {value}" for name, value in self.values.items() if value is not None)
         missing = [name for name, value in self.values.items() if value is None]
-        left = f"{', '.join(missing)} not read{f' ({self.reason})' if self.reason else ''}" if missing else ""
+        told = self.reason in ("", f"cannot read {' or '.join(missing)}")  # the reason says no more than what is not read
+        left = f"{', '.join(missing)} not read{'' if told else f' ({self.reason})'}" if missing else ""
         return "; ".join(part for part in (read, left) if part)
 
 
