@@ -89,7 +89,7 @@ def found(runs_of: Runs) -> str:
         ),
         (
             "Slots that compete for words reach a mutual information gap of {slots} on fresh seeds; MAT-0.1, "
-            "the best of nine published models, {mat} ({mat_interval})",
+            "the best of nine published models, {mat} ({mat_interval}), guessing {mat_chance}",
             "ynoc-slots",
             {name: slots[name] for name in ("slots", "mat")},
             [("slots", "mat")],
@@ -103,7 +103,7 @@ def found(runs_of: Runs) -> str:
         ),
         (
             "Late fusion with a good optimiser tells {late} % of digits seen and heard, the best fusion {blend} %, "
-            "the picture alone {image} %",
+            "the picture alone {image} %, guessing {late_chance} %",
             "av-mnist",
             dict(ANSWERS["av-mnist"].picks),
             [("blend", "late"), ("late", "image")],

@@ -94,7 +94,11 @@ def filled(sentence: str, picks: Mapping[str, Pick | OfModel], runs_of: Runs, cl
         if (values[more].mean or 0.0) <= (values[less].mean or 0.0):
             raise SystemExit(f"the records do not say any more that {more} is above {less}: write the sentence anew: {sentence}")
     words = {name: _words(over, picks[name].decimals) for name, over in values.items()}
-    words |= {f"{name}_chance": write(over.chance, 1) for name, over in values.items() if over.chance is not None}
+    words |= {
+        f"{name}_chance": write(over.chance, picks[name].decimals or 1)
+        for name, over in values.items()
+        if over.chance is not None
+    }
     words |= {
         f"{name}_interval": write_interval(over.interval, _decimals(over, picks[name].decimals))
         for name, over in values.items()
