@@ -31,6 +31,7 @@ _FORMULA = re.compile(r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<latex>.
 _EMPTY_HEAD = re.compile(r"<th((?: [^>]*)?)>\s*</th>")
 _WRITTEN = re.compile(r"(<pre.*?</pre>)", re.DOTALL)
 _BLANK = re.compile(r"\s*\n\s*")
+_PERCENT = re.compile(r"(?<=\d) %")
 _MOVED = """<!doctype html>
 <html lang="en">
 <head>
@@ -101,9 +102,9 @@ def on_post_page(output: str, **_: Any) -> str:
 
 
 def _shorter(html: str) -> str:
-    """Without empty lines and indents, outside of what is shown as it is written."""
+    """Without empty lines and indents, and without breaks before "%", outside of what is shown as it is written."""
     parts = _WRITTEN.split(html)
-    return "".join(part if part.startswith("<pre") else _BLANK.sub("\n", part) for part in parts)
+    return "".join(part if part.startswith("<pre") else _PERCENT.sub("\u00a0%", _BLANK.sub("\n", part)) for part in parts)
 
 
 def _as_mathml(found: re.Match[str]) -> str:

@@ -72,6 +72,18 @@ def test_no_page_is_large(site):
     assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
 
 
+@pytest.mark.slow(shared="site")
+def test_files_that_make_the_site_are_no_part_of_it(site):
+    assert [path.name for path in site.rglob("*") if path.suffix in (".pyc", ".py", ".yaml") or path.name == "search.js"] == []
+
+
+@pytest.mark.slow(shared="site")
+def test_a_number_and_its_unit_stay_in_one_line(site):
+    page = (site / "index.html").read_text(encoding="utf-8")
+    assert "100.0\u00a0%" in page
+    assert "0.0 %" not in page
+
+
 def test_the_navigation_is_short():
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2].partition("\nvalidation:")[0]
     open_now: dict[str, int] = {}
