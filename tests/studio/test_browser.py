@@ -39,7 +39,7 @@ def test_a_caption_is_drawn_and_read(page):
     text = page.get_by_label("text", exact=True)
     text.fill("a big blue squre, bottom right, dark background")
     page.get_by_text("squre", exact=False).first.wait_for()
-    text.fill("big blue square at bottom right on dark")
+    page.get_by_role("button", name="Take “big blue square at bottom right on dark”").click()
     page.locator(".reading.right").first.wait_for()
     assert "blue" in page.locator(".reading.right").first.inner_text()
     assert ("given", "text:big blue square at bottom right on dark") in query_of(page)

@@ -237,7 +237,7 @@ def _understood(world: Understands, name: str, texts: Sequence[Any]) -> tuple[di
             elif found.problem:
                 raise DataError(f"{found.explained()}: give raw=True to take it symbol by symbol")
             else:
-                unread[place] = f"{name} does not read {found.explained()}{_AS_IT_IS}"
+                unread[place] = f"the world {name} does not read {found.explained()}{_AS_IT_IS}"
     return wordings, unread
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 from urllib.parse import urlencode
 
@@ -12,7 +13,7 @@ import numpy as np
 from nicegui import events, ui
 
 import molyneux.run as runs
-from molyneux.core import DataError, Modality, MolyneuxError, TracesContours
+from molyneux.core import DataError, Modality, MolyneuxError, TracesContours, Understands
 from molyneux.studio import given
 from molyneux.studio.address import PageState, whole
 from molyneux.studio.answers import readings_of, show_generated, show_predicted
@@ -152,7 +153,8 @@ class _Ask:
         if modality.kind not in ("image", "audio") and not touch:
             note(f"{modality.name} is not given here: it is a {modality.kind}. Use Python or a file.")
             return
-        with ui.expansion(modality.name, value=bool(value)).classes("sense").props("dense"):
+        how = "choose a sound" if modality.kind == "audio" else "draw a line" if touch else "draw one, or choose one"
+        with ui.expansion(modality.name, caption=how, value=bool(value)).classes("sense").props("dense"):
             if modality.kind == "image":
                 self._picture(modality, value)
             if touch:
@@ -276,24 +278,27 @@ class _Ask:
         model, (place, below), state = self.models[number], self.shown[number], self.visit.state
         name = f"ask {number}"
         if "generate" in model.abilities:
-            made = await self.visit.compute(
+            found = await self.visit.compute(
                 name, place, lambda job: _generated(model, self._given(model), state), words="drawing"
             )
-            if made is None:
+            if found is None:
                 self._withdraw(below, state)
                 return
+            made, nearest = found
             with place.fresh():
+                for modality, text in nearest.items():
+                    button(f"Take “{text}”", partial(self._give, modality, text, anew=True))
                 spots = show_generated(made, model.dataset(), listener(self.visit, model.dataset()))
             with below.fresh():
                 again(*_lines(self.visit, model, state), pictures=_pictures(model, state))
             await self._read(name, place, made, spots)
         elif "predict" in model.abilities:
-            found = await self.visit.compute(name, place, lambda job: _predicted(model, self._given(model)), words="looking")
-            if found is None:
+            said = await self.visit.compute(name, place, lambda job: _predicted(model, self._given(model)), words="looking")
+            if said is None:
                 self._withdraw(below, state)
                 return
             with place.fresh():
-                show_predicted(found, model)
+                show_predicted(said, model)
                 if model.name in self.visit.library.trained_on("ShapeWorld"):
                     texts = [value for name, value in given.unpacked(state.given).items() if name in ("text", "meaning")]
                     query = urlencode({"model": model.name, **({"text": texts[0]} if texts else {})})
@@ -319,13 +324,19 @@ class _Ask:
             spot(text, right)
 
 
-def _generated(model: runs.TrainedModel, values: Mapping[str, Any], state: AskState) -> runs.Generated:
+def _generated(model: runs.TrainedModel, values: Mapping[str, Any], state: AskState) -> tuple[runs.Generated, dict[str, str]]:
+    """What is drawn, and the nearest caption of each given text that the world does not read."""
     if len(values) == len(model.modalities):
         raise DataError("everything is given, and nothing is left to draw: leave one sense empty")
     prior = state.prior if state.prior in model.priors else ""
     others = [item for item in model.spec.modalities if item.name not in values]
     count = _CAPTIONS if values and all(item.symbols for item in others) else state.count
-    return model.generate([item.name for item in others], count=count, seed=state.seed, prior=prior, raw=state.raw, inputs=values)
+    targets = [item.name for item in others]
+    made = model.generate(targets, count=count, seed=state.seed, prior=prior, raw=state.raw, inputs=values)
+    world, nearest = model.dataset(), dict[str, str]()
+    if made.inputs and isinstance(world, Understands):
+        nearest = {name: world.understand(str(values[name])).nearest for name in made.inputs[0].unread}
+    return made, {name: text for name, text in nearest.items() if text}
 
 
 def _predicted(model: runs.TrainedModel, values: Mapping[str, Any]) -> runs.Predicted:
