@@ -10,6 +10,7 @@ from functools import cache
 PARTS: dict[str, tuple[str, ...]] = {
     "core.samples": ("batch", "dataset", "spec", "sources", "reader", "understood", "conversion", "features"),
     "core.rest": (),
+    "data.molyneux": ("worlds.molyneux_shapes",),
     "data.worlds": ("worlds",),
     "data.foils": tuple(f"benchmarks.{name}" for name in ("clevr", "crepe", "nlvr", "sugarcrepe", "winoground")),
     "data.benchmarks": ("benchmarks",),
