@@ -171,6 +171,22 @@ def test_a_sound_for_a_model_that_does_not_hear_is_told_at_once(page, tmp_path):
     page.locator(".problem", has_text="does not hear").wait_for()
 
 
+def test_of_a_file_that_is_refused_it_is_told_and_another_can_be_chosen(page, tmp_path):
+    from PIL import Image
+
+    (tmp_path / "large.png").write_bytes(bytes(9 * 2**20))
+    (tmp_path / "text.png").write_text("no picture")
+    Image.new("RGB", (64, 64), "red").save(tmp_path / "red.png")
+    page.goto("/ask?given=")
+    page.locator(".sense", has_text="image").first.click()
+    page.wait_for_timeout(1_000)
+    for name, told in (("large.png", "at most 8 MiB"), ("text.png", "a file of another kind")):
+        page.locator("input[type=file]").first.set_input_files(tmp_path / name)
+        page.locator(".problem", has_text=told).wait_for()
+    page.locator("input[type=file]").first.set_input_files(tmp_path / "red.png")
+    page.wait_for_url("**given=image**")
+
+
 def test_a_slider_changes_all_senses(page):
     page.goto("/codes?model=gebid-level5")
     page.locator(".now img").wait_for()

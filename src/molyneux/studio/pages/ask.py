@@ -28,6 +28,8 @@ INTRO = "Type a caption, give a picture or draw one: each model shows what it ma
 MOST_MODELS, MOST_DRAWN = 3, 24
 _CAPTIONS = 20
 """Captions that are drawn of one picture, to see how often each comes."""
+_MOST_BYTES = 8 * 2**20
+"""Of a file that is given."""
 _COLOURS = {"white": (255, 255, 255), "black": (0, 0, 0), "red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255)}
 """Of figures where no world says which it has."""
 FIRST_MODEL, FIRST_TEXT = "cdsprites-level5", "small red heart at top left on light"
@@ -209,6 +211,7 @@ class _Ask:
 
         async def uploaded(event: events.UploadEventArguments) -> None:
             content, client = await event.file.read(), self.visit.client.id
+            upload.reset()  # else no other file can be chosen
             read = self.visit.studio.computing.run  # a large picture takes seconds, in which others are served
             try:
                 if event.file.name.lower().endswith(".wav"):
@@ -227,7 +230,11 @@ class _Ask:
             except MolyneuxError as error:
                 told.problem(sentence(error))
 
-        upload = ui.upload(label=f"Or choose {what}", auto_upload=True, on_upload=uploaded, max_files=1, max_file_size=8 * 2**20)
+        def rejected() -> None:
+            told.problem(f"Expected {what} in a file of at most {_MOST_BYTES // 2**20} MiB.")
+
+        upload = ui.upload(label=f"Or choose {what}", auto_upload=True, max_files=1, max_file_size=_MOST_BYTES)
+        upload.on_upload(uploaded).on_rejected(rejected)
         upload.props(f'accept="{kinds}" flat bordered')
 
     def _require_ears(self, modality: Modality) -> None:
