@@ -132,6 +132,7 @@ def test_rows_that_contradict_each_other_repeat_or_are_in_two_splits(tmp_path):
         (b"height,width,colour,note\n" + b"1,2,red,fen\xeatre\n" * 9, "text that is not in UTF-8"),
         (b'height,width,colour,note\n1,2,red,"never closed\n' + b"1,2,red,a\n" * 9, "a quote that is not closed"),
         ("height,width,colour\n1,2,red\n".encode("utf-16-le"), "a file that cannot be read"),
+        (b"\xff\xfeheight,width,colour\n1,2,red\n\n", "a file that cannot be read"),
     ],
 )
 def test_broken_tables(tmp_path, content, kind):

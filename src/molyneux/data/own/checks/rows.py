@@ -130,7 +130,10 @@ def _text(path: Path, rows: CheckedRows) -> str:
     """The text of a file; bytes that are not in UTF-8 are told, and stand for themselves."""
     content = files.read_plain(path, most=store.MOST_LINES)
     if content.startswith(UTF_16_MARKS):
-        return content.decode("utf-16")
+        try:
+            return content.decode("utf-16")
+        except UnicodeError as error:
+            raise DataError(f"{path}: expected text in UTF-16, as its mark says: {error}: save it as UTF-8") from error
     if b"\0" in content[: 1 << 20]:
         raise DataError(f"{path}: expected text in UTF-8, got bytes of zeros, as UTF-16 without a mark has: save it as UTF-8")
     text = content.decode("utf-8-sig", "surrogateescape")
