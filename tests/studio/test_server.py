@@ -195,8 +195,10 @@ def test_what_cannot_be_served_is_said_in_a_sentence(tmp_path, capsys):
         taken.listen()
         port = str(taken.getsockname()[1])
         assert main(["studio", "--no-browser", "--port", port]) == 2
-    assert "choose another port" in capsys.readouterr().err
+    assert "choose another --port" in capsys.readouterr().err
     assert main(["studio", "--no-browser", str(tmp_path / "none")]) != 0
     assert "expected a folder with runs" in capsys.readouterr().err
+    assert main(["studio", "--no-browser", "--port", "0", "--results", str(tmp_path / "none")]) != 0
+    assert "expected a folder of records" in capsys.readouterr().err
     assert main(["studio", "--no-browser", "--port", "70000"]) == 2
     assert main(["studio", "--no-browser", "--jobs", "0"]) == 2

@@ -52,7 +52,7 @@ class Library:
         trust: see `open_model`.
 
     Raises:
-        ConfigError: a folder that is not there.
+        ConfigError: a folder of runs or of records that is not there.
     """
 
     def __init__(self, folders: Sequence[Path] = (), *, results: Sequence[Path] = (), keep: int = 4, trust: bool = False) -> None:
@@ -60,6 +60,9 @@ class Library:
         for folder in folders:
             if not store.is_folder(folder):
                 raise ConfigError(f"expected a folder with runs, got {folder}, which is none: name one made by molyneux run")
+        for place in results:
+            if not place.exists():
+                raise ConfigError(f"expected a folder of records of studies, got {place}, which is not there: correct --results")
         self.results = tuple(str(place) for place in results)
         self._keep, self._trust = keep, trust
         self._records = dict[str, Any]()

@@ -176,5 +176,5 @@ def _listening(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         if made is not None:
             made.close()
-        raise ConfigError(f"cannot listen on {host}:{port} ({error}): choose another port with --port") from error
+        raise ConfigError(f"cannot listen on {host}:{port} ({error}): choose another --port, or --host") from error
     return made
