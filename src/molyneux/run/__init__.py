@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from molyneux.run.run.sections import ConditionSettings, DataSettings, LearnSettings, MeasureSettings, ReportSettings
     from molyneux.run.run.steps import RunProgress, Step, open_evaluation, run_experiment
     from molyneux.run.schema import experiment_schema, study_schema
+    from molyneux.run.sharing.card import ModelFindings, model_findings
     from molyneux.run.sharing.export import ExportSettings, export_run, export_samples
     from molyneux.run.sharing.hub import Pushed, fetched, push_export
     from molyneux.run.sharing.whole import is_run, opened_export, require_whole, verify_export
@@ -65,6 +66,7 @@ __all__ = [
     "JudgedSamples",
     "LearnSettings",
     "MeasureSettings",
+    "ModelFindings",
     "ModelReport",
     "Origin",
     "Outcome",
@@ -112,6 +114,7 @@ __all__ = [
     "make_model",
     "measure_again",
     "measure_model",
+    "model_findings",
     "open_evaluation",
     "open_experiment",
     "open_judge",

@@ -142,3 +142,15 @@ def show_predicted(found: runs.Predicted, model: runs.TrainedModel) -> None:
         for names, answers in found.parts.items():
             for target in alone:
                 ui.label(f"{' + '.join(names)}: {found.line(target.name, answers, 0)}")
+
+
+def show_findings(found: runs.ModelFindings) -> None:
+    """What a model does and cannot do, as its card says, in lists that open."""
+    for title, lines in (("What it does", found.does), ("What it cannot do", found.cannot)):
+        if lines:
+            with ui.expansion(title, value=False), ui.element("ul"):
+                for line in lines:
+                    with ui.element("li"):
+                        ui.label(line)
+    if not found.does:
+        note("It was not measured.")

@@ -17,7 +17,7 @@ from molyneux.core import ConfigError, MolyneuxError, files, nearest, store
 
 if TYPE_CHECKING:
     from molyneux.core import Batch
-    from molyneux.run import TrainedModel
+    from molyneux.run import ModelFindings, TrainedModel
 
 T = TypeVar("T")
 _MOST_RUNS, _DEEPEST = 5_000, 6
@@ -145,6 +145,10 @@ class Library:
             while len(self._open) > self._keep:
                 self._open.popitem(last=False)
             return model
+
+    def findings(self, model: TrainedModel) -> ModelFindings:
+        """What a model does and cannot do, by its scores, as its card says."""
+        return self.once(model, "findings", lambda: running.model_findings(self.folder(model.name), model.spec))
 
     def samples(self, model: TrainedModel, count: int) -> Batch:
         """The first test samples of the data that a model was trained on, with all its modalities.

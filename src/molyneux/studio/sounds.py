@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from nicegui import ui
 
-from molyneux.core import ConfigError, Modality, PicturesSounds, PlaysPictures
+from molyneux.core import ConfigError, DataError, Modality, PicturesSounds, PlaysPictures
 from molyneux.studio.frame import button
 from molyneux.studio.visit import ResultArea, Visit
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from molyneux.core import Dataset
+    from molyneux.run import TrainedModel
 
 _LONGEST = 10
 """Seconds of a sound that is given, as it is played again."""
@@ -103,3 +104,13 @@ def wav_of(modality: Modality, view: Tensor, world: Dataset | None) -> bytes:
         raise ConfigError(f"{modality.name} does not say how many samples a second has: give its data set a rate")
     sound = view.numpy().astype(np.float64)
     return wav_bytes(modality.rate, sound / max(1.0, float(np.abs(np.nan_to_num(sound)).max())))
+
+
+def require_ears(models: Sequence[TrainedModel], modality: Modality) -> None:
+    """Raise DataError where no model takes a sound for a modality, before anything is read of it."""
+    here = [model for model in models if modality.name in model.modalities]
+    if not any(hears(model.spec.modality(modality.name), model.dataset()) for model in here):
+        names = ", ".join(model.name for model in here)
+        raise DataError(
+            f"expected a picture, got a sound: {names} does not hear by {modality.name}; choose a model such as spoken-digits"
+        )

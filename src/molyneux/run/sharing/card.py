@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from molyneux.core import Score, Spec
+from molyneux.core import Score, Spec, store
 from molyneux.core.config import dump_document
+from molyneux.run.run.report import read_scores
 from molyneux.version import __version__
 
 _MOST_SCORES, _MOST_LIMITS = 60, 8
@@ -68,6 +70,7 @@ def model_card(
     trained = {name: details[name] for name in ("parameters", "epochs", "steps") if name in details}
     numbers = ", ".join(f"{value:,} {name}" for name, value in trained.items())
     data = {name: value for name, value in settings["data"].items() if value not in (None, {}, False)}
+    found = _found(scores, spec)
     parts = [
         _front(
             {"license": licence.lower() or None, "library_name": "molyneux", "tags": ["molyneux", "multimodal", model.lower()]}
@@ -76,8 +79,8 @@ def model_card(
         about,
         f"`{model}` on `{world}`, trained with Molyneux {__version__}: {numbers}, seed {settings['seed']}"
         f"{_took(details)}.{_parent(details)}",
-        _findings(scores, spec),
-        _limits(scores, spec),
+        _listed("What it does", found.does),
+        _listed("What it cannot do", found.cannot),
         "## What is not included\n\n" + "\n".join(f"- {note}" for note in notes) if notes else "",
         f"## Licence\n\n{_licence(licence)}",
         _loading(spec, name, generates=_generates(scores)),
@@ -142,20 +145,41 @@ def _took(details: Mapping[str, Any]) -> str:
     return f"; training took {float(seconds) / 60:.0f} minutes{where}{stored}"
 
 
-def _findings(scores: Sequence[Score], spec: Spec) -> str:
-    """What it does, in sentences."""
+class ModelFindings(NamedTuple):
+    """What scores say of a model, a sentence each: what it `does`, and what it `cannot` do."""
+
+    does: tuple[str, ...]
+    cannot: tuple[str, ...]
+
+
+def model_findings(folder: Path | str, spec: Spec) -> ModelFindings:
+    """What the scores of a stored model say of it, as its card does; nothing where it was not measured.
+
+    Args:
+        folder: of a run or of an export.
+        spec: of its samples.
+
+    Raises:
+        CorruptFileError: its scores were truncated or altered.
+    """
+    folder = Path(folder)
+    if not store.is_file(folder / "measure" / "stage.json"):
+        return ModelFindings((), ())
+    return _found(read_scores(folder), spec)
+
+
+def _found(scores: Sequence[Score], spec: Spec) -> ModelFindings:
+    """What it does, and what it cannot do: how often it is wrong, and what is of no use or no better than guessing."""
     from molyneux.report.headlines import headlines
 
-    found = headlines(scores, spec)
-    return "## What it does\n\n" + "\n".join(f"- {item.sentence}" for item in found) if found else ""
-
-
-def _limits(scores: Sequence[Score], spec: Spec) -> str:
-    """What it cannot do: how often it is wrong, which prior is of no use, and what is no better than guessing."""
     lines = [*_wrong(scores), *_unusable_priors(scores), *_guessed(scores, spec)]
     if any(target.task == "agreement" for target in spec.targets):
         lines.append("Of a picture without a sentence, or the reverse, it says nothing: agreement is of both.")
-    return "## What it cannot do\n\n" + "\n".join(f"- {line}" for line in lines[:_MOST_LIMITS]) if lines else ""
+    return ModelFindings(tuple(item.sentence for item in headlines(scores, spec)), tuple(lines[:_MOST_LIMITS]))
+
+
+def _listed(title: str, lines: Sequence[str]) -> str:
+    return f"## {title}\n\n" + "\n".join(f"- {line}" for line in lines) if lines else ""
 
 
 def _wrong(scores: Sequence[Score]) -> list[str]:

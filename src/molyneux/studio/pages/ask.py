@@ -16,11 +16,11 @@ import molyneux.run as runs
 from molyneux.core import DataError, Modality, MolyneuxError, TracesContours, Understands
 from molyneux.studio import given
 from molyneux.studio.address import PageState, whole
-from molyneux.studio.answers import readings_of, show_generated, show_predicted
+from molyneux.studio.answers import readings_of, show_findings, show_generated, show_predicted
 from molyneux.studio.computing import SupersededError
 from molyneux.studio.drawing import drawing
 from molyneux.studio.frame import again, button, card, note
-from molyneux.studio.sounds import hears, listener, show_player, wav_given
+from molyneux.studio.sounds import hears, listener, require_ears, show_player, wav_given
 from molyneux.studio.visit import ResultArea, Visit, sentence
 
 PATH, TITLE = "/ask", "Ask"
@@ -131,6 +131,8 @@ class _Ask:
                 self._input(modality)
         self._places()
         await self._ask()
+        for number in range(len(self.models)):
+            await self._tell(number)
 
     def _modalities(self) -> list[Modality]:
         """The modalities of all models, each name once."""
@@ -215,7 +217,7 @@ class _Ask:
             read = self.visit.studio.computing.run  # a large picture takes seconds, in which others are served
             try:
                 if event.file.name.lower().endswith(".wav"):
-                    self._require_ears(modality)
+                    require_ears(self.models, modality)
                     sound = await read(client, "file", lambda _: given.sound_of(content))
                     wav = await read(client, "player", lambda _: wav_given(*sound))
                     self.sounds[modality.name] = sound
@@ -237,15 +239,6 @@ class _Ask:
         upload.on_upload(uploaded).on_rejected(rejected)
         upload.props(f'accept="{kinds}" flat bordered')
 
-    def _require_ears(self, modality: Modality) -> None:
-        """Raise DataError where no model takes a sound for a modality, before anything is read of it."""
-        here = [model for model in self.models if modality.name in model.modalities]
-        if not any(hears(model.spec.modality(modality.name), model.dataset()) for model in here):
-            names = ", ".join(model.name for model in here)
-            raise DataError(
-                f"expected a picture, got a sound: {names} does not hear by {modality.name}; choose a model such as spoken-digits"
-            )
-
     async def _drawn(self, modality: Modality, picture: bytes) -> None:
         await self._give(modality.name, given.picture_text(picture, modality) if picture else "")
 
@@ -263,12 +256,21 @@ class _Ask:
     def _places(self) -> None:
         self.results.clear()
         self.shown: list[tuple[ResultArea, ResultArea]] = []
+        self.about: list[ResultArea] = []
         with self.results:
             for model in self.models:
                 with card(model.name):
-                    self.shown.append(
-                        (ResultArea(f"what {model.name} makes"), ResultArea(f"how {model.name} is asked elsewhere"))
-                    )
+                    made, elsewhere = f"what {model.name} makes", f"how {model.name} is asked elsewhere"
+                    self.shown.append((ResultArea(made), ResultArea(elsewhere)))
+                    self.about.append(ResultArea(f"what {model.name} can do"))
+
+    async def _tell(self, number: int) -> None:
+        """What a model does and cannot do, by its scores."""
+        model, place, read = self.models[number], self.about[number], self.visit.library.findings
+        if (found := await self.visit.compute(f"about {number}", place, lambda _: read(model), words="reading its card")) is None:
+            return
+        with place.fresh():
+            show_findings(found)
 
     async def _ask(self) -> None:
         await asyncio.gather(*(self._ask_one(number) for number in range(len(self.models))))
