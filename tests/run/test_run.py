@@ -219,6 +219,14 @@ def test_stored_samples_are_checked(settings: dict[str, Any], experiment: Experi
             run_experiment(stored, tmp_path / folder)
 
 
+def test_splits_of_the_same_samples_are_refused(settings: dict[str, Any], experiment: Experiment, tmp_path: Path) -> None:
+    for split, content in (("train", "train"), ("validation", "validation"), ("test", "train")):
+        store_samples(experiment.data.dataset.source(content, 100, seed=3), tmp_path / "stored" / split)
+    sizes = {"train": 100, "validation": 100, "test": 100}
+    with pytest.raises(ConfigError, match=r"data\.folder: expected other samples in test than in train, got the same"):
+        read_experiment({**settings, "data": {"world": "toy.Toy", "folder": str(tmp_path / "stored"), **sizes}})
+
+
 def test_a_run_on_samples_in_shards(settings: dict[str, Any], experiment: Experiment, tmp_path: Path) -> None:
     for split in ("train", "validation", "test"):
         store_shards(experiment.data.dataset.source(split, 110, seed=3), tmp_path / "stored" / split, shard=40)

@@ -205,7 +205,8 @@ class StoredSource:
     def __init__(self, folder: Path, *, verify: bool = True) -> None:
         self.folder = Path(folder)
         if not store.is_file(self.folder / "stage.json"):
-            raise StoreError(f"expected stored samples in {folder}, which has no stage.json: store them there first")
+            lacks = "has no stage.json" if store.is_folder(self.folder) else "is not there"
+            raise StoreError(f"expected stored samples in {folder}, which {lacks}: store them there first")
         if verify:
             store.verify(self.folder)
         record = store.read_stage(self.folder)

@@ -111,7 +111,7 @@ class Library:
         """
         found = {place.name: place for place in self.runs()}
         if name not in found:
-            raise ConfigError(f"there is no run {name!r} in the folders of the studio; {nearest(name, tuple(found))}")
+            raise ConfigError(f"there is no run {name!r} in the folders of the studio; {nearest(name, (*self.shipped, *found))}")
         return found[name]
 
     def folder(self, name: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,10 @@ class Samples:
         folder = self.settings.stored / split
         stored = open_stored(folder, verify=False)
         if size is not None and len(stored) < size:
-            raise ConfigError(f"data.{split}: expected at most the {len(stored)} samples stored in {folder}, got {size}")
+            raise ConfigError(
+                f"data.{split}: expected at most the {len(stored)} samples stored in {folder}, got {size}: "
+                "name a smaller number, or null for all of them"
+            )
         if size is None or len(stored) == size:
             return stored
         return Span(stored, 0, size) if isinstance(stored, ShardedSource) else Subset(stored, np.arange(size))
@@ -165,6 +169,8 @@ class Samples:
                 problems += [problem if problem.startswith("data.") else f"data: {problem}" for problem in error.problems]
             except (DataError, StoreError, SpecError) as error:
                 problems.append(f"data: {error}")
+        if not problems:
+            problems += self._twice()
         if problems:
             problems += self._in_files()
             raise ConfigError(list(dict.fromkeys(problems)))
@@ -173,6 +179,16 @@ class Samples:
                 f"data.folder: expected samples of one kind in {', '.join(SPLITS)}, got different ones: store them anew"
             )
         return specs[0]
+
+    def _twice(self) -> list[str]:
+        """Stored splits that hold the same samples: a model would be measured on what it was trained on."""
+        if self.settings.stored is None:
+            return []
+        origins = {split: open_stored(self.settings.stored / split, verify=False).origin for split in SPLITS}
+        same = [(one, other) for one, other in combinations(SPLITS, 2) if origins[one] == origins[other]]
+        return [
+            f"data.folder: expected other samples in {other} than in {one}, got the same: store them anew" for one, other in same
+        ]
 
     def _in_files(self) -> list[str]:
         """All that keeps the user's own files from being used, a sentence for each kind of problem, where it is more than one."""

@@ -94,7 +94,7 @@ class _Ask:
                     )
                     self.seed.on_value_change(lambda e: self._changed(seed=whole(e.value, 0)))
                 button("New draws", lambda: self.seed.set_value(self.visit.state.seed + 1), strong=True)
-                raw = ui.checkbox("Take texts symbol by symbol", value=state.raw)
+                raw = ui.checkbox("Take texts as they are written, unread", value=state.raw)
                 raw.on_value_change(lambda e: self._changed(raw=bool(e.value)))
             self.results = ui.element("div").classes("columns")
         await self._open()

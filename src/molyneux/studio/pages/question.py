@@ -204,7 +204,7 @@ class _Question:
             with self.records.fresh():
                 note("There are no records here. Name their folder at the start: molyneux studio --results studies/results")
             with self.answer.fresh():
-                note("The answer comes from records.")
+                note("Of this model, what stands above; of trainings with other shapes, records of a study.")
             return
         spec = asked.model.spec
         study = chosen(state.study, self.studies)
