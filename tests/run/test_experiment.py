@@ -207,7 +207,8 @@ def test_stored_samples(settings: dict[str, Any], experiment: Experiment, tmp_pa
     assert len(stored.samples.source("test")) == 60
     assert stored.samples.check() == experiment.samples.check()
     found = problems({**settings, "data": {**data, "train": 101}})
-    assert found == {f"data.train: expected at most the 100 samples stored in {tmp_path / 'train'}, got 101"}
+    stored_there = f"data.train: expected at most the 100 samples stored in {tmp_path / 'train'}, got 101"
+    assert found == {f"{stored_there}: name a smaller number, or null for all of them"}
 
 
 def test_null_stands_for_all_stored_samples(settings: dict[str, Any], experiment: Experiment, tmp_path: Path) -> None:
