@@ -119,12 +119,12 @@ def test_other_meanings_of_a_sentence_are_written_as_sentences(page):
 
 
 def test_the_word_where_a_sentence_stops_is_marked(page):
-    page.goto("/scenes?text=a%20red%20sqare%20is%20a%20circle")
+    page.goto("/scenes?text=a%20red%20rectengul%20is%20a%20circle")
     page.locator("mark").wait_for()
-    assert page.locator("mark").inner_text() == "sqare"
-    page.get_by_role("button", name="Take “a red square is a circle”").click()
+    assert page.locator("mark").inner_text() == "rectengul"
+    page.get_by_role("button", name="Take “a red rectangle is a circle”").click()
     page.get_by_text("By its meaning").wait_for()
-    assert ("text", "a red square is a circle") in query_of(page)
+    assert ("text", "a red rectangle is a circle") in query_of(page)
 
 
 def heart(count=60, side=256):

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from molyneux.core.errors import ConfigError, StoreError
+from molyneux.core.errors import ConfigError, StoreError, short
 from molyneux.core.files import read_plain
 
 MOST_CHARACTERS, MOST_VALUES, MOST_LEVELS, LARGEST_INTEGER = 1_000_000, 20_000, 50, 2**63 - 1
@@ -207,12 +207,12 @@ def _step(node: Any, name: str, following: str, path: str) -> Any:
     below = node[place] if isinstance(node, list) else node.get(name)
     below = {} if below is None else {"class_path": below} if isinstance(below, str) else below
     if not isinstance(below, dict | list):
-        raise ConfigError(f"{path}: is {below!r}, which has no setting {following!r}")
+        raise ConfigError(f"{path}: is {short(below)}, which has no setting {following!r}")
     node[place] = below
     if isinstance(below, dict) and "class_path" in below and following not in ("class_path", "init_args"):
         arguments = below.get("init_args") or {}
         if not isinstance(arguments, dict):
-            raise ConfigError(f"{path}.init_args: is {arguments!r}, which has no setting {following!r}")
+            raise ConfigError(f"{path}.init_args: is {short(arguments)}, which has no setting {following!r}")
         below["init_args"] = arguments
         return arguments
     return below

@@ -64,7 +64,7 @@ def changed(dataset: Dataset) -> list[str] | None:
 
 def _content(folder: Path) -> str:
     """What identifies stored samples: the origin they were stored with, or the checksums of their files."""
-    if isinstance(stored := open_stored(folder, verify=False), ShardedSource):
+    if not store.is_file(folder / "stage.json") and isinstance(stored := open_stored(folder, verify=False), ShardedSource):
         return store.fingerprint(stored.origin)
     record = store.read_stage(folder)
     return store.fingerprint(record["settings"].get("origin") or {"files": record["files"]})
