@@ -53,6 +53,14 @@ def test_a_view_that_was_missing_was_not_seen(tmp_path: Path) -> None:
     assert found["text"] == 100
 
 
+def test_of_too_many_samples_nothing_is_kept_or_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train = CdSprites(level=1).source("train", 400, seed=1)
+    monkeypatch.setattr("molyneux.run.run.samples._MOST_DIGESTS", 399)
+    save_view_digests(train, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert train_overlap(train, tmp_path, 400) == {}
+
+
 def test_a_run_records_and_reports_it(finished: Outcome) -> None:
     assert {score.origin["train_overlap"]["word"] for score in finished.scores} == {100.0}
     assert {score.origin["train_overlap"]["point"] for score in finished.scores} == {0.0}

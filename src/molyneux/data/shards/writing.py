@@ -27,8 +27,8 @@ from molyneux.data.shards.places import Location, location_of
 from molyneux.data.shards.source import ShardedSource
 from molyneux.data.sources import require_positive
 
-_HEAD = 4096
-"""Bytes that the head of a shard has at most, for an estimate."""
+_HEAD_ESTIMATE = 4096
+"""Bytes of the head of a shard, by which the space that is needed is estimated."""
 
 
 def store_shards(
@@ -85,7 +85,7 @@ def store_shards(
     if progress is not None and (found := sum(end - first for first, end in wanted if (first, end) in known)):
         progress(found)
     columns = columns_of(source)
-    place.require_space(sum((end - first) * sum(column.bytes for column in columns) + _HEAD for first, end in mine))
+    place.require_space(sum((end - first) * sum(column.bytes for column in columns) + _HEAD_ESTIMATE for first, end in mine))
     with ThreadPoolExecutor(threads) as pool:
         for first, end in mine:
             content = shard_content(_arrays(source, columns, (first, end), chunk, pool))
