@@ -208,7 +208,7 @@ def test_killed_and_started_again(tmp_path, how):
         process.wait()
     assert not out.exists()
     assert (tmp_path / ".samples.part").exists() == (how == signal.SIGKILL)
-    with pytest.raises(StoreError, match=r"no stage\.json"):
+    with pytest.raises(StoreError, match=r"which is not there"):
         StoredSource(out)
     store_samples(numbers(200), out, chunk=10)
     assert [path.name for path in tmp_path.iterdir()] == ["samples"]
