@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         VAEAgreement,
     )
     from molyneux.learn.pretrained import Answerer, DualEncoder, ImageTextMatcher, PictureTextModel
+    from molyneux.learn.representations import ContrastiveEncoders, MaskedTransformer
     from molyneux.learn.training import Stage, Training
     from molyneux.learn.training.fit_progress import FitProgress
     from molyneux.learn.training.hardware import keep_freed_memory, precision_of
@@ -96,6 +97,7 @@ __all__ = [
     "CompactBilinear",
     "ConceptModules",
     "Constant",
+    "ContrastiveEncoders",
     "DualEncoder",
     "FiLM",
     "FitProgress",
@@ -108,6 +110,7 @@ __all__ = [
     "JointTransformer",
     "Judge",
     "MMVAEPlus",
+    "MaskedTransformer",
     "MoPoE",
     "MultimodalVAE",
     "NeuralModules",

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from molyneux.core import Batch, Modality, Spec
-from molyneux.learn import vaes
+from molyneux.learn import representations, vaes
 from molyneux.learn.objectives import CCI, DIP, ELBO, IWAE, MAT, BetaTCVAE, BetaVAE, DReG, FactorVAE
 from molyneux.learn.priors import ExPostMixture
 from molyneux.learn.priors.conditional import ConditionalMixture
@@ -41,7 +41,7 @@ MODALITIES = (
     Modality("table", "tabular", (4,)),
     Modality("points", "set", (5, 2)),
 )
-LISTED = [getattr(vaes, name) for name in vaes.__all__]
+LISTED = [getattr(part, name) for part in (vaes, representations) for name in part.__all__]
 MODELS = [item for item in LISTED if isinstance(item, type) and issubclass(item, Autoencoder) and not inspect.isabstract(item)]
 
 

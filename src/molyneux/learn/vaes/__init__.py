@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from molyneux.learn.vaes.stacked import CrossCodes, StackedPosteriors
     from molyneux.learn.vaes.subsets import Subsets
     from molyneux.learn.vaes.telbo import TELBO
-    from molyneux.learn.vaes.unimodal import AE, VAE, Aggressive, UnimodalAutoencoder
+    from molyneux.learn.vaes.unimodal import AE, VAE, Aggressive, PointAutoencoder, UnimodalAutoencoder
 
 __all__ = [
     "AE",
@@ -69,6 +69,7 @@ __all__ = [
     "Networks",
     "Nexus",
     "Observation",
+    "PointAutoencoder",
     "SharedSettings",
     "StackedPosteriors",
     "Subsets",

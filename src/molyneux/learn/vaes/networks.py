@@ -112,10 +112,7 @@ class Networks(nn.Module):
             names: which modalities.
             experts: the posterior given one modality, from outputs of its encoder for a code, (..., numbers * D).
         """
-        batch.check(self.spec.restrict(names))
-        views = {name: read_view(batch, self.spec, name) for name in names}
-        lengths = {name: batch.lengths[name] for name in names if name in batch.lengths}
-        present = torch.stack([batch.mask(name) for name in names])
+        views, lengths, present = self.read(batch, names)
         parts = [self.encode(name, views[name], lengths.get(name)) for name in names]
         shared = self.numbers * self.dims.shared
         joint = experts(torch.stack([part[:, :shared] for part in parts]))
@@ -125,6 +122,13 @@ class Networks(nn.Module):
             if name in self.dims.private
         }
         return Observation(names, views, lengths, present, joint, private)
+
+    def read(self, batch: Batch, names: tuple[str, ...]) -> tuple[dict[str, Tensor], dict[str, Tensor], Tensor]:
+        """Views, lengths and presence (M, B) of the modalities `names`, as in `Observation`; errors as `observe`."""
+        batch.check(self.spec.restrict(names))
+        views = {name: read_view(batch, self.spec, name) for name in names}
+        lengths = {name: batch.lengths[name] for name in names if name in batch.lengths}
+        return views, lengths, torch.stack([batch.mask(name) for name in names])
 
     def encode(self, name: str, view: Tensor, lengths: Tensor | None = None) -> Tensor:
         """What the encoder of a modality gives for views in model form, (B, numbers * D): the shared code first, then its own."""

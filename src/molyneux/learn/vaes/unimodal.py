@@ -47,16 +47,8 @@ class UnimodalAutoencoder(Autoencoder):
         return Loss(self.scales[name] * distortion + cost.total, {f"distortion.{name}": distortion.detach(), **cost.terms})
 
 
-class AE(UnimodalAutoencoder):
-    """The deterministic autoencoder: one code for each sample, and `-log p(x | code)` is the loss.
-
-    The baseline without a bottleneck of noise (Zhang et al., Unsupervised Representation Disentanglement of Text, section 4). Its
-    encoder gives D numbers. It has no prior, unless one is fitted to its codes after training (Ghosh et al., ICLR 2020, whose
-    regularised autoencoders are this one with weight decay), and no likelihood, since its posterior has no density.
-
-    Args:
-        spec: see `Autoencoder`, as all settings.
-    """
+class PointAutoencoder(Autoencoder):
+    """A deterministic autoencoder: one code for each sample, and no prior unless one is fitted to the codes after training."""
 
     family = Point
     numbers = 1
@@ -65,15 +57,9 @@ class AE(UnimodalAutoencoder):
         """The codes themselves; see `Autoencoder`."""
         return Point(raw.float())
 
-    def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
-        """The distortion; see `core.Trainable`."""
-        observation = self.observe_samples(batch)
-        codes = self.joint(observation.experts, observation.present).mean
-        return self.reconstruction(observation, codes, Loss(codes.new_zeros(())))
-
     def posterior(self, observation: Observation) -> Posterior:
         """The codes; where nothing is present, the fitted prior, or NotApplicableError if none is fitted."""
-        if self.fitted is None and not bool(observation.present.all()):
+        if self.fitted is None and not bool(observation.present.any(0).all()):
             raise NotApplicableError(f"a sample of which nothing is present has no code: {_FIT}")
         return super().posterior(observation)
 
@@ -87,6 +73,24 @@ class AE(UnimodalAutoencoder):
     def priors(self) -> Mapping[str, Callable[[int], Posterior]]:
         """The fitted prior, if there is one."""
         return {} if self.fitted is None else {"fitted": self.fitted.of}
+
+
+class AE(PointAutoencoder, UnimodalAutoencoder):
+    """The deterministic autoencoder: one code for each sample, and `-log p(x | code)` is the loss.
+
+    The baseline without a bottleneck of noise (Zhang et al., Unsupervised Representation Disentanglement of Text, section 4). Its
+    encoder gives D numbers. It has no prior, unless one is fitted to its codes after training (Ghosh et al., ICLR 2020, whose
+    regularised autoencoders are this one with weight decay), and no likelihood, since its posterior has no density.
+
+    Args:
+        spec: see `Autoencoder`, as all settings.
+    """
+
+    def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
+        """The distortion; see `core.Trainable`."""
+        observation = self.observe_samples(batch)
+        codes = self.joint(observation.experts, observation.present).mean
+        return self.reconstruction(observation, codes, Loss(codes.new_zeros(())))
 
 
 _FIT = "have one fitted to its codes, `prior: {components: 64}`, or use a VAE"

@@ -16,6 +16,7 @@ from molyneux.learn.encoders import MLP, Encoding, EncodingSpec, Identity
 from molyneux.learn.encoders.nets import Dense
 from molyneux.learn.fusion import ProductOfExperts
 from molyneux.learn.objectives import Warmup
+from molyneux.learn.objectives.contrast import info_nce
 from molyneux.learn.posteriors import DiagonalNormal
 from molyneux.learn.predictors.fusion_predictor import TargetLoss
 from molyneux.learn.predictors.imputations import MeanImputation
@@ -31,7 +32,6 @@ from molyneux.learn.predictors.objectives import (
     RefNetReconstruction,
     SupervisedMVAE,
 )
-from molyneux.learn.predictors.objectives.contrastive import info_nce
 from molyneux.learn.predictors.objectives.mfm import discrepancy_from_normal
 from molyneux.learn.predictors.objectives.reconstruction import Reconstructions, sigmoid_cross_entropy
 

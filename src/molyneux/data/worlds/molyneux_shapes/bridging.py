@@ -10,6 +10,7 @@ import numpy as np
 
 from molyneux.core import ConfigError, DataError, choice_problems, seeds
 from molyneux.data.dataset import Split
+from molyneux.data.worlds.combinations import pick
 from molyneux.data.worlds.molyneux_shapes.chosen import COUNT
 
 Role = Literal["bridged", "parted", "felt", "seen", "new"]
@@ -46,19 +47,24 @@ class Bridging:
         bridged: how many shapes are seen and felt together, 0 to 128.
         named: roles of the shapes that have their name in training, where the world has names; new ones have none.
         assignment: another number gives the roles to other shapes.
+        share: of the training samples, that which shows bridged shapes, if there are any; None shows all shapes equally often, so
+            that fewer bridged shapes are also fewer bridged samples.
 
     Raises:
-        ConfigError: a number of shapes out of range, or an unknown role.
+        ConfigError: a number of shapes or a share out of range, or an unknown role.
     """
 
     bridged: int = 32
     named: tuple[Role, ...] = ("bridged", "parted", "felt", "seen")
     assignment: int = 0
+    share: float | None = None
 
     def __post_init__(self) -> None:
         problems = [problem for role in self.named for problem in choice_problems(named=(role, ROLES[:-1]))]
         if not 0 <= self.bridged <= POOL:
             problems.append(f"bridged: expected 0 to {POOL} shapes, got {self.bridged}")
+        if self.share is not None and not 0 < self.share < 1:
+            problems.append(f"share: expected a number above 0 and below 1, or none, got {self.share}")
         if problems:
             raise ConfigError(problems)
 
@@ -74,6 +80,16 @@ class Bridging:
         if asked:
             return np.flatnonzero(np.isin(part, (0, asked)))
         return np.flatnonzero(roles != ROLES.index("new"))
+
+    def draw(self, uniforms: np.ndarray, split: Split) -> np.ndarray:
+        """Numbers of the shapes that samples of a split show, (n,) int64, from uniform numbers (n,) of [0, 1)."""
+        shapes = self.shapes(split)
+        together = self.roles[shapes] == ROLES.index("bridged")
+        if split != "train" or self.share is None or not together.any():
+            return np.asarray(shapes[pick(uniforms, len(shapes))])
+        first, others, inside = shapes[together], shapes[~together], uniforms < self.share
+        within = np.where(inside, uniforms / self.share, (uniforms - self.share) / (1.0 - self.share))
+        return np.where(inside, first[pick(within, len(first))], others[pick(within, len(others))])
 
     def present(self, shapes: np.ndarray, draws: np.ndarray, split: Split) -> dict[str, np.ndarray]:
         """Which samples have sight, touch and name: three masks (n,) bool.

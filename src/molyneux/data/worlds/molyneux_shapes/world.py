@@ -193,10 +193,10 @@ class MolyneuxShapes(World):
         Raises:
             ConfigError: no such split. DataError: no integers in one row, or a negative number.
         """
-        indices, shapes = self.numbers(indices, split), self.shapes(split)
+        indices = self.numbers(indices, split)
         draws = seeds.uniforms(seeds.key(seed, self.name, split), indices, _DRAWS)
         felt = seeds.uniforms(seeds.key(seed, self.name, split, "touch"), indices, hand.NUMBERS)
-        shape = shapes[pick(draws[:, _SHAPE], len(shapes))]
+        shape = self._drawn(draws[:, _SHAPE], split)
         outer = _reaches()[shape]
         reach = np.full(len(shape), FIXED)
         centre = np.full((len(shape), 2), 0.5)
@@ -239,6 +239,10 @@ class MolyneuxShapes(World):
             present = {name: torch.from_numpy(masks[name]) for name in self._names}
         quantities = torch.from_numpy(self._quantities(scenes))
         return Batch(views, present, torch.from_numpy(codes), quantities=quantities)
+
+    def _drawn(self, uniforms: np.ndarray, split: Split) -> np.ndarray:
+        """Numbers of shapes (n,) from uniform numbers of [0, 1)."""
+        return pick(uniforms, COUNT) if self.bridging is None else self.bridging.draw(uniforms, split)
 
     @cached_property
     def _factors(self) -> tuple[Factor, ...]:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +16,7 @@ from molyneux.learn.checks import levels_below_zero, not_positive, refuse, too_s
 from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.encoders.encoding import EncodingSpec
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
+from molyneux.learn.objectives.contrast import bounded_scale, info_nce, temperature_problems
 from molyneux.learn.predictors.objectives.auxiliary import (
     AuxiliaryLoss,
     AuxiliaryObjective,
@@ -26,9 +26,6 @@ from molyneux.learn.predictors.objectives.auxiliary import (
     refuse_few,
     weighted,
 )
-
-LARGEST_SCALE = 100.0
-"""The inverse temperature is at most this and at least 1, as in CLIP."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +56,7 @@ class Contrastive(AuxiliaryObjective):
     def __post_init__(self) -> None:
         problems = weight_problems(weight=self.weight) + too_small(self, "width")
         problems += levels_below_zero(**{f"weights.{name}": value for name, value in self.weights.items()})
-        if not 1 / LARGEST_SCALE <= self.temperature <= 1:
-            problems.append(f"temperature: expected a number from {1 / LARGEST_SCALE} to 1, got {self.temperature}")
-        refuse(problems)
+        refuse(problems + temperature_problems(self.temperature))
 
     def build(self, spec: Spec, encodings: Mapping[str, EncodingSpec], features: int) -> ContrastiveLoss:
         """See `AuxiliaryObjective`; raises ConfigError for fewer than two modalities, or weights of others."""
@@ -84,8 +79,7 @@ class ContrastiveLoss(AuxiliaryLoss):
     @property
     def scale(self) -> Tensor:
         """The inverse temperature, a scalar."""
-        bounded: Tensor = _Bounded.apply(self.log_scale, 0.0, math.log(LARGEST_SCALE))  # type: ignore[no-untyped-call]
-        return bounded.exp()
+        return bounded_scale(self.log_scale)
 
     def forward(self, step: PredictorStep) -> Loss:
         """See `AuxiliaryLoss`."""
@@ -97,36 +91,6 @@ class ContrastiveLoss(AuxiliaryLoss):
             terms[f"contrast.{first}.{second}"] = found.detach()
             total.append(weights.get(first, 1.0) * weights.get(second, 1.0) * found)
         return Loss(weight_at(self.settings.weight, step.progress) * torch.stack(total).sum(), terms)
-
-
-class _Bounded(torch.autograd.Function):
-    """A number kept in a range; out of it, only a gradient that leads back in passes, so that it never stays outside."""
-
-    @staticmethod
-    def forward(ctx: Any, value: Tensor, low: float, high: float) -> Tensor:
-        ctx.save_for_backward(value)
-        ctx.low, ctx.high = low, high
-        return value.clamp(low, high)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        (value,), gradient = ctx.saved_tensors, gradients[0]
-        outwards = ((value >= ctx.high) & (gradient < 0)) | ((value <= ctx.low) & (gradient > 0))
-        return gradient.where(~outwards, 0), None, None
-
-
-def info_nce(first: Tensor, second: Tensor, scale: Tensor | float) -> Tensor:
-    """The symmetric cross-entropy of pairs (N, D), (N, D) in nats: each row finds its partner among all, and the other way round.
-
-    Logits are `scale` times the inner products. 0 of no pairs; 0 of one; ln N where all similarities are equal. In full
-    precision, under autocast too.
-    """
-    with torch.autocast(first.device.type, enabled=False):
-        logits = scale * (first.float() @ second.float().T)
-        partner = torch.arange(len(logits), device=logits.device)
-        if not len(logits):
-            return logits.sum()
-        return 0.5 * (functional.cross_entropy(logits, partner) + functional.cross_entropy(logits.T, partner))
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from molyneux.learn.encoders.encoding import EncodingSpec, read_view
 from molyneux.learn.encoders.layers import perceptron
 from molyneux.learn.encoders.steps import ViewSteps, step_mask
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
+from molyneux.learn.objectives.contrast import info_nce
 from molyneux.learn.predictors.objectives.auxiliary import (
     AuxiliaryLoss,
     AuxiliaryObjective,
@@ -23,7 +24,6 @@ from molyneux.learn.predictors.objectives.auxiliary import (
     normalised,
     weighted,
 )
-from molyneux.learn.predictors.objectives.contrastive import info_nce
 
 Refined = Literal["features", "encodings"]
 

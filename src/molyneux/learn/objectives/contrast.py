@@ -1,0 +1,56 @@
+"""InfoNCE between paired vectors, and its learned temperature."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+LARGEST_SCALE = 100.0
+"""The inverse temperature is at most this and at least 1, as in CLIP."""
+
+
+def temperature_problems(temperature: float) -> list[str]:
+    """What is wrong with a temperature at the start of a training."""
+    if 1 / LARGEST_SCALE <= temperature <= 1:
+        return []
+    return [f"temperature: expected a number from {1 / LARGEST_SCALE} to 1, got {temperature}"]
+
+
+def bounded_scale(log_scale: Tensor) -> Tensor:
+    """The inverse temperature of a learned logarithm, a scalar in 1..100."""
+    bounded: Tensor = _Bounded.apply(log_scale, 0.0, math.log(LARGEST_SCALE))  # type: ignore[no-untyped-call]
+    return bounded.exp()
+
+
+class _Bounded(torch.autograd.Function):
+    """A number kept in a range; out of it, only a gradient that leads back in passes, so that it never stays outside."""
+
+    @staticmethod
+    def forward(ctx: Any, value: Tensor, low: float, high: float) -> Tensor:
+        ctx.save_for_backward(value)
+        ctx.low, ctx.high = low, high
+        return value.clamp(low, high)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        (value,), gradient = ctx.saved_tensors, gradients[0]
+        outwards = ((value >= ctx.high) & (gradient < 0)) | ((value <= ctx.low) & (gradient > 0))
+        return gradient.where(~outwards, 0), None, None
+
+
+def info_nce(first: Tensor, second: Tensor, scale: Tensor | float) -> Tensor:
+    """The symmetric cross-entropy of pairs (N, D), (N, D) in nats: each row finds its partner among all, and the other way round.
+
+    Logits are `scale` times the inner products. 0 of no pairs; 0 of one; ln N where all similarities are equal. In full
+    precision, under autocast too.
+    """
+    with torch.autocast(first.device.type, enabled=False):
+        logits = scale * (first.float() @ second.float().T)
+        partner = torch.arange(len(logits), device=logits.device)
+        if not len(logits):
+            return logits.sum()
+        return 0.5 * (functional.cross_entropy(logits, partner) + functional.cross_entropy(logits.T, partner))
