@@ -1,4 +1,4 @@
-"""Series whose beginning says nothing: convolutions over time, pooled."""
+"""Series that are read the same wherever something happens in them: convolutions over time, pooled."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from molyneux.learn.encoders.nets.net import Net, zeros_beyond
 GROUPS = 4
 """Groups of channels that are normalised together (Wu & He, Group Normalization, ECCV 2018)."""
 
+KERNEL = 5
+
 RATE = 4
 """Steps of a series for one of the features that are pooled."""
 
@@ -24,10 +26,10 @@ RATE = 4
 class PooledSeries(Net):
     """Convolutions over time whose features are pooled (mean and maximum) and read by two linear layers; the decoder of `Series`.
 
-    Where a series begins hardly changes pooled features. It fits the touch of a contour, whose beginning is anywhere on it.
+    What happens in a series counts the same wherever it happens. It fits the touch of a contour, which begins anywhere on it.
 
     Args:
-        channels: channels at half the rate; at a quarter of the rate there are twice as many.
+        channels: channels at the full and at half the rate; at a quarter of the rate there are twice as many.
         width: units of the fully connected layers.
         decoder_channels: the channels of `Series`, by which series are made of codes.
     """
@@ -59,11 +61,12 @@ class PooledEncoder(nn.Module):
         self.length_axis = modality.length_axis
         series = modality.kind == "series"
         depth = modality.shape[1] if series else modality.shape[0]
-        sizes = ((depth, channels, 7, 2), (channels, 2 * channels, 5, 2), (2 * channels, 2 * channels, 5, 1))
+        wide = 2 * channels
+        sizes = ((depth, channels, 1), (channels, channels, 2), (channels, wide, 2), (wide, wide, 1))
         layers = (
             part
-            for a, b, size, stride in sizes
-            for part in (nn.Conv1d(a, b, size, stride, size // 2), nn.GroupNorm(GROUPS, b), nn.ReLU())
+            for a, b, stride in sizes
+            for part in (nn.Conv1d(a, b, KERNEL, stride, KERNEL // 2), nn.GroupNorm(GROUPS, b), nn.ReLU())
         )
         self.features = nn.Sequential(Transpose() if series else nn.Identity(), *layers)
         head = (part for a, b in pairwise((4 * channels, width, outputs)) for part in (nn.Linear(a, b), nn.ReLU()))
