@@ -132,9 +132,9 @@ def test_it_learns_which_views_belong_together(seed):
 
 def test_what_happens_counts_the_same_wherever_in_a_series_it_is():
     torch.manual_seed(0)
-    encoder = PooledSeries(channels=8, width=16).encoder(Modality("touch", "series", (64, 2)), 5)
-    early = torch.zeros(1, 64, 2)
-    early[:, 20:26] = torch.randn(6, 2)
+    encoder = PooledSeries(channels=8, width=16).encoder(Modality("touch", "series", (128, 2)), 5)
+    early = torch.zeros(1, 128, 2)
+    early[:, 48:54] = torch.randn(6, 2)
     torch.testing.assert_close(encoder(early.roll(16, 1)), encoder(early))
     assert (encoder(early.flip(1)) - encoder(early)).abs().max() > 1e-3  # backwards is something else
 
