@@ -21,6 +21,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     ),
     "learn.mixtures": tuple(f"vaes.{name}" for name in ("mmvae", "mmvae_plus", "idmvae", "cmvae", "mmjsd", "mmvm")),
     "learn.joint": ("vaes",),
+    "learn.representations": ("representations",),
     "learn.predictors": ("predictors",),
     "learn.pretrained": ("pretrained",),
     "learn.judges": ("judges",),

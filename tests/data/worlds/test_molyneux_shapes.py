@@ -322,6 +322,31 @@ def test_shapes_that_are_asked_about_are_others_in_validation_than_in_the_test()
     assert ((more > 1) == (design.roles > 1)).all()
 
 
+@pytest.mark.parametrize("bridged", [0, 2, 32, 128])
+def test_the_share_of_bridged_samples_can_be_the_same_for_every_number_of_bridged_shapes(bridged):
+    design = Bridging(bridged=bridged, share=0.5)
+    batch = MolyneuxShapes(level=1, image_size=32, bridging=design).batch(np.arange(8000), split="train", seed=1)
+    roles, counts = design.roles[batch.factors[:, 0].numpy()], np.bincount(batch.factors[:, 0].numpy(), minlength=320)
+    together = (batch.mask("image") & batch.mask("touch")).numpy()
+    assert (together == (roles == 0)).all()
+    assert together.mean() == pytest.approx(0.5 if bridged else 0.0, abs=0.02)
+    own = counts[design.roles == 0]
+    assert bridged == 0 or own.min() > 0.4 * own.mean()
+    assert counts[(design.roles > 0) & (design.roles < 4)].min() > 0
+    for split in ("validation", "test"):  # are as they are without a share
+        one, other = (
+            MolyneuxShapes(level=1, modalities=("touch", "image"), bridging=item) for item in (design, Bridging(bridged=bridged))
+        )
+        rows = np.arange(50)
+        assert torch.equal(one.batch(rows, split=split, seed=1).factors, other.batch(rows, split=split, seed=1).factors)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -0.5, 2.0])
+def test_shares_that_cannot_be_are_refused(share):
+    with pytest.raises(ConfigError, match="share: expected a number above 0 and below 1, or none"):
+        Bridging(share=share)
+
+
 def test_a_shape_in_senses_that_its_role_does_not_have_is_refused():
     design = Bridging()
     shape = np.flatnonzero(design.roles == ROLES.index("felt"))[:1]
