@@ -32,6 +32,7 @@ from molyneux.measure.generation import (
     Direction,
     Directions,
     check_directions,
+    codes_at_once,
     directions,
     having,
     subsets,
@@ -39,10 +40,6 @@ from molyneux.measure.generation import (
 )
 from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.scores import Recorder
-
-_ROWS = {"cpu": 160}
-_MANY = 2048
-"""Codes decoded at once, by device. More of them make a processor wait for memory: 160 go twice as fast as 1024."""
 
 _WEIGHTS = 1 << 24
 """Importance weights in memory at once."""
@@ -209,7 +206,7 @@ class Likelihood(Measure):
         """
         posterior = evaluation.model.encode(batch, observed)
         parts: dict[_Key, list[Tensor]] = defaultdict(list)
-        together = max(1, _rows(evaluation) // len(batch))
+        together = max(1, codes_at_once(evaluation.device) // len(batch))
         for first in range(0, self.k, together):
             codes = posterior.rsample(min(together, self.k - first), noise)
             for target in targets:
@@ -308,7 +305,7 @@ def _sampling_error(variances: np.ndarray, recorder: Recorder) -> Score:
 def _densities(evaluation: Evaluation, codes: Codes, view: Tensor, target: str, lengths: Tensor | None) -> dict[str, Tensor]:
     """Log-densities (m, B) of views (B, ...) given their own codes (m, B, D), and given those of another sample, if any."""
     own, others, count = list[Tensor](), list[Tensor](), len(view)
-    for rows in torch.split(torch.arange(count, device=view.device), _rows(evaluation)) if count else ():
+    for rows in torch.split(torch.arange(count, device=view.device), codes_at_once(evaluation.device)) if count else ():
         made = evaluation.model.decode(_of_samples(codes, rows), (target,))[target]
         for found, chosen in ((own, rows), (others, (rows + 1) % count)):
             counted = within_lengths(made, None if lengths is None else lengths[chosen])
@@ -336,13 +333,9 @@ def _log_likelihoods(evaluation: Evaluation, batch: Batch, k: int, noise: torch.
 
 def _parts(evaluation: Evaluation, size: int, k: int) -> list[Tensor]:
     """The positions of a batch in parts whose k codes are decoded at once; of many codes, the model decodes some at a time."""
-    rows = _rows(evaluation)
+    rows = codes_at_once(evaluation.device)
     step = rows // k if 2 * k <= rows else max(1, min(rows, _WEIGHTS // k))
     return [torch.arange(start, min(start + step, size)) for start in range(0, size, step)]
-
-
-def _rows(evaluation: Evaluation) -> int:
-    return _ROWS.get(evaluation.device.type, _MANY)
 
 
 def _controls(found: Mapping[_Key, np.ndarray], key: _Key) -> dict[str, float]:

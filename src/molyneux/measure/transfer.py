@@ -23,14 +23,13 @@ from molyneux.core import (
     Spec,
     about_names,
     nearest,
-    views,
 )
 from molyneux.core.intervals import difference_interval
 from molyneux.measure.coherence.answers import ReadCodes, asked_factors, read, strict_chance, true_answers
 from molyneux.measure.coherence.controls import CONSTANT, MEAN, view_controls
 from molyneux.measure.coherence.scores import CEILING
 from molyneux.measure.evaluation import Evaluation
-from molyneux.measure.generation import Direction, Draw, check_draw, decoded
+from molyneux.measure.generation import Direction, Draw, check_draw, decoded, generated_batch
 from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.scores import Recorder, percent
 
@@ -147,13 +146,8 @@ class Transfer(Measure):
         }
 
     def _through(self, evaluation: Evaluation, codes: Codes, name: str, generator: torch.Generator, *, lengths: bool) -> Codes:
-        """The codes of what is generated of a modality from codes.
-
-        With `lengths`, a text without an `end` symbol is as long as it is without padding.
-        """
-        modality, view = evaluation.spec.modality(name), decoded(evaluation.model, codes, evaluation.spec, only=(name,))[name]
-        written = lengths and modality.kind == "text" and modality.end is None
-        made = Batch({name: view}, lengths={name: views.text_lengths(modality, view)} if written else {})
+        """The codes of what is generated of a modality from codes; `lengths` as of `generated_batch`."""
+        made = generated_batch(evaluation.model, codes, evaluation.spec, name, lengths=lengths)
         posterior: Posterior = evaluation.model.encode(made.to(evaluation.device), (name,))
         return posterior.mean if self.draw == "mean" else posterior.rsample(1, generator)[0]
 

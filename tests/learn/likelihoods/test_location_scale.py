@@ -5,7 +5,7 @@ import torch
 from torch import distributions as reference
 
 from molyneux.core import ConfigError, Modality
-from molyneux.learn.likelihoods import Laplace, Normal
+from molyneux.learn.likelihoods import Bernoulli, Laplace, Normal
 
 TOUCH = Modality("touch", "series", (7, 2))
 BATCH = torch.Size((3, 4))
@@ -103,3 +103,15 @@ def test_a_perfect_reconstruction_has_a_finite_density(likelihood):
 def test_scales_that_cannot_be_used(likelihood, scale):
     with pytest.raises(ConfigError, match="scale"):
         likelihood(scale=scale)
+
+
+@pytest.mark.parametrize("kind", [Normal, Bernoulli])
+def test_every_view_under_every_distribution(kind):
+    modality, rng = Modality("image", "image", (3, 4, 4), "uint8"), torch.Generator().manual_seed(0)
+    made = kind().head(modality)(torch.randn(10, 1, 3, 4, 4, generator=rng), torch.Size((2, 5)))
+    value = torch.rand(7, 3, 4, 4, generator=rng)
+    found = made.log_prob_of_each(value)
+    assert found.dtype == torch.float64
+    assert found.shape == (2, 5, 7)
+    for row in range(7):
+        torch.testing.assert_close(found[..., row].float(), made.log_prob(value[row].expand(5, 3, 4, 4)))

@@ -46,6 +46,11 @@ class BernoulliViews(ViewDistribution):
         target = self._within(value).expand_as(self.logits)
         return -self._sum(functional.binary_cross_entropy_with_logits(self.logits, target, reduction="none"))
 
+    def log_prob_of_each(self, value: Tensor) -> Tensor:
+        """Nats of every view (m, *event) under every distribution, (..., B, m) in double precision: a product of matrices."""
+        logits = self.logits.double().flatten(len(self.batch_shape))
+        return logits @ value.double().flatten(1).mT - functional.softplus(logits).sum(-1, keepdim=True)
+
     def _draw(self, shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
         uniform = torch.rand(shape, generator=generator, device=self.logits.device)
         return (uniform < self.mean).to(self.logits)
@@ -131,6 +136,14 @@ class NormalViews(LocationScaleViews):
         squared = self._sum(functional.mse_loss(self.loc, target, reduction="none"))
         constant = self._numbers() * (self.log_scale + 0.5 * math.log(2 * math.pi))
         return -0.5 * squared * (-2 * self.log_scale).exp() - constant
+
+    def log_prob_of_each(self, value: Tensor) -> Tensor:
+        """Nats of every view (m, *event) under every distribution, (..., B, m) in double precision: a product of matrices."""
+        loc, views = self.loc.double().flatten(len(self.batch_shape)), value.double().flatten(1)
+        squared = loc.square().sum(-1, keepdim=True) + views.square().sum(-1) - 2.0 * loc @ views.mT
+        log_scale = self.log_scale.double()
+        constant = self.event_shape.numel() * (log_scale + 0.5 * math.log(2 * math.pi))
+        return -0.5 * squared.clamp_min(0.0) * (-2 * log_scale).exp() - constant
 
     def _best_log_scale(self, value: Tensor, weight: Tensor) -> Tensor:
         return 0.5 * self._weighted_mean((self._within(value) - self.loc).square(), weight).clamp_min(SMALLEST_VARIANCE).log()
