@@ -60,8 +60,8 @@ def test_distances_are_those_of_their_name():
 def test_settings_that_cannot_be_used(tiny):
     with pytest.raises(ConfigError, match="distance: expected one of cosine, euclidean"):
         TwoWayChoice(distance="cosin")
-    with pytest.raises(ConfigError, match=r"pairs: expected two different modalities, got \['image', 'image'\]"):
-        TwoWayChoice(pairs=[["image", "image"]])
+    with pytest.raises(ConfigError, match=r"pairs: expected two modalities, got \['image'\]"):
+        TwoWayChoice(pairs=[["image"]])
     with pytest.raises(ConfigError, match="by: no factor 'rol'"):
         TwoWayChoice(by="rol").check(tiny.spec)
 
@@ -75,3 +75,12 @@ def test_an_oracle_knows_everything(tiny):
         low, high = score.interval
         assert low <= score.value <= high
         assert score.controls["permuted pairing"] <= 60
+
+
+def test_within_a_sense_a_sample_is_never_its_own_answer(tiny):
+    evaluation = tiny.evaluation(tiny.Oracle(), source=tiny.Source(tiny.rows(120)))
+    found = [score for score in TwoWayChoice(pairs=[["image", "image"]])(evaluation).scores if score.value is not None]
+    assert [(score.about["source"], score.about["target"], score.value) for score in found] == [("image", "image", 100.0)]
+    codes, values = np.array([[0.0], [3.0], [0.1], [3.1]]), np.array([0, 0, 1, 1])  # what is nearest is always the wrong one
+    asked = two_way_choices(distances(codes, codes), values, values, same=np.eye(4, dtype=bool))
+    assert asked[0, 1] == 0.5  # of 0.0, 0.1 is nearer than 3.0, and 3.1 is not

@@ -97,7 +97,8 @@ class TwoWayChoice(Measure):
     Args:
         factor: name of the factor whose values are told apart.
         by: name of a factor by which samples are grouped, such as `role`; both things have the same value of it. None: one group.
-        pairs: of modalities, source and target; all ordered pairs by default.
+        pairs: of modalities, source and target; all ordered pairs of two different ones by default. With twice the same, one thing
+            is felt and so are the two others: what a model knows within a sense, the most that can be known across.
         distance: of codes.
         alike: name of a factor in which the values of both things have to agree, such as `pair`: then there are also
             `two_way_choice.alike_accuracy` and `two_way_choice.shown_alike_accuracy`, over these pairs of values alone.
@@ -134,9 +135,7 @@ class TwoWayChoice(Measure):
         problems += [problem for way in ways for problem in choice_problems(ways=(way, get_args(Way)))]
         if not ways or len({*ways}) != len(ways):
             problems.append(f"ways: expected at least one and no repeats, got {list(ways)}")
-        problems += [
-            f"pairs: expected two different modalities, got {list(pair)}" for pair in pairs if len({*pair}) != 2 or len(pair) != 2
-        ]
+        problems += [f"pairs: expected two modalities, got {list(pair)}" for pair in pairs if len(pair) != 2]
         for what, value in (("samples", samples), ("asked", asked)):
             problems += [f"{what}: expected at least 4, got {value}"] * (value < 4)
         problems += [f"draws: expected at least 1, got {draws}"] * (draws < 1)
