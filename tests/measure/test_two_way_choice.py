@@ -84,4 +84,4 @@ def test_within_a_sense_a_sample_is_never_its_own_answer(tiny):
     assert score.value is not None
     codes, values = np.array([[0.0], [3.0], [0.1], [3.1]]), np.array([0, 0, 1, 1])  # what is nearest is always the wrong one
     asked = two_way_choices(distances(codes, codes), values, values, same=np.eye(4, dtype=bool))
-    assert asked[0, 1] == 0.5  # of 0.0, 0.1 is nearer than 3.0, and 3.1 is not
+    assert asked[0, 1] == 0.25  # of 0.0, only 3.1 is farther than 3.0; of 3.0, both are nearer than 0.0
