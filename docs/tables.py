@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from answers import answered
+from bridged import all_parts, bridged_table
 from checks import checks
 from choosers import chooser_table
 from citing import made_by
@@ -280,10 +281,12 @@ KINDS: dict[str, Callable[[str], str]] = {
     "api": api_table,
     "benchmark": benchmark,
     "check": check,
+    "bridged": lambda name: bridged_table(name, runs_of(name.partition(".")[2])),
     "chosen": chosen,
     "compared": compared,
     "cost": cost,
     "devices": devices,
+    "choices": lambda name: all_parts(name, runs_of(name)),
     "choosers": lambda name: chooser_table(ROOT / "studies" / "results" / name / "records.json"),
     "findings": findings,
     "heat": heat,

@@ -1,0 +1,214 @@
+"""The two-way choice on `molyneux-v1` against the number of bridged shapes: tables and figures.
+
+Used by `tables.py` and `figures.py`. The runs of a study differ in the model (the variant) and in how many shapes are seen and felt
+together in training.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from molyneux.core.intervals import Interval, student
+from molyneux.report import StudyRun, to_markdown
+from molyneux.report.plots.svg import CEILING, CHANCE, INK, QUIET, RULE, SERIES, axes, panel, standalone
+from molyneux.report.tables import Column, Entry, Table
+from molyneux.report.tables.table import DASH
+
+STUDY, LONGER = "molyneux-v1", "molyneux-v1-longer"
+REFERENCES = Path(__file__).parents[1] / "studies" / "results" / "molyneux-references" / "records.json"
+PARTS = {
+    "new": ("touch", "image", "new", "accuracy"),
+    "felt": ("touch", "image", "felt", "accuracy"),
+    "alike": ("touch", "image", "new", "alike_accuracy"),
+    "back": ("image", "touch", "new", "accuracy"),
+    "within": ("touch", "touch", "new", "accuracy"),
+    "seen": ("image", "image", "new", "accuracy"),
+    "bridged": ("touch", "image", "bridged", "accuracy"),
+}
+"""By name: what is given, what there is to choose from, the role of the shapes, and the score."""
+
+HEADS = {
+    "new": "new to both senses",
+    "felt": "only felt",
+    "alike": "new, of a pair that is alike",
+    "back": "new, sight to touch",
+    "within": "new, touch to touch",
+    "seen": "new, sight to sight",
+    "bridged": "bridged",
+}
+_CHILDREN = ((58.0, "children, within 48 hours of sight"), (80.0, "two of them, days later"))
+"""Held et al. (2011): touch to sight; lines of the figure."""
+
+
+def counts(runs: Sequence[StudyRun]) -> list[int]:
+    """How many shapes are bridged, rising."""
+    return sorted({bridged(run) for run in runs})
+
+
+def bridged(run: StudyRun) -> int:
+    """How many shapes a run saw and felt together."""
+    return int(run.settings["data.world.init_args.bridging.bridged"])
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The mean of a score over seeds, and its 95 % interval for new seeds and new shapes."""
+
+    mean: float
+    interval: Interval
+
+
+def over(runs: Sequence[StudyRun], name: str, count: int, part: str) -> Choices | None:
+    """A score over the seeds of a variant; None where it is not on record.
+
+    All seeds are asked about the same shapes, so the interval of each run, which holds for new shapes, does not shrink with their
+    number: its mean half-width and that of Student's interval over seeds add in squares.
+    """
+    source, target, role, score = PARTS[part]
+    wanted = {"source": source, "target": target, "role": role}
+    found = [
+        item
+        for run in runs
+        if str(run.settings["name"]) == name and bridged(run) == count
+        for item in run.scores
+        if item.name == f"two_way_choice.{score}" and dict(item.about) == wanted
+    ]
+    known = [item for item in found if item.value is not None]
+    if not known:
+        return None
+    values = [float(item.value or 0.0) for item in known]
+    mean = float(np.mean(values))
+    shapes = float(np.mean([(item.interval[1] - item.interval[0]) / 2 for item in known if item.interval] or [0.0]))
+    low, high = student(mean, float(np.std(values, ddof=1)), len(values)) if len(values) > 1 else (mean, mean)
+    half = math.hypot((high - low) / 2, shapes)
+    return Choices(mean, (max(0.0, mean - half), min(100.0, mean + half)))
+
+
+def models(runs: Sequence[StudyRun]) -> list[str]:
+    """Names of the variants, in their order."""
+    return list(dict.fromkeys(str(run.settings["name"]) for run in runs))
+
+
+def bridged_table(name: str, runs: Sequence[StudyRun]) -> str:
+    """A table of one score, such as `new.molyneux-v1`: a row for each model, a column for each number of bridged shapes."""
+    part, _, study = name.partition(".")
+    if not runs:
+        return missing(study)
+    known = counts(runs)
+    rows = [(Entry(model), *(_entry(over(runs, model, count, part)) for count in known)) for model in models(runs)]
+    title = Column(f"{HEADS[part]}: model", "left")
+    seeds = sorted({run.seed for run in runs})
+    note = f"Seeds: {len(seeds)}. Means, in brackets 95 % intervals for new seeds and new shapes. Chance is 50 %."
+    head = (title, *(Column(str(count), group="bridged shapes") for count in known))
+    return to_markdown(Table(study, "Right choices, %", head, tuple(rows), (note,)))
+
+
+def all_parts(study: str, runs: Sequence[StudyRun]) -> str:
+    """All scores of each model at its largest number of bridged shapes."""
+    if not runs:
+        return missing(study)
+    most = counts(runs)[-1]
+    rows = [
+        (Entry(model), *(_entry(over(runs, model, most, part)) for part in HEADS))
+        for model in models(runs)
+        if _has(runs, model, most)
+    ]
+    head = (Column("model", "left"), *(Column(text) for text in HEADS.values()))
+    note = f"{most} bridged shapes; touch to sight where nothing else is said. Chance is 50 %."
+    return to_markdown(Table(study, "Right choices, %", head, tuple(rows), (note,)))
+
+
+def missing(study: str) -> str:
+    """What stands where a study has no records."""
+    return f"There are no records yet: `molyneux sweep configs/studies/{study}.yaml` makes them, and `make tables` the table.\n"
+
+
+def _has(runs: Sequence[StudyRun], model: str, count: int) -> bool:
+    return any(str(run.settings["name"]) == model and bridged(run) == count for run in runs)
+
+
+def _entry(found: Choices | None) -> Entry:
+    if found is None:
+        return DASH
+    return Entry(f"{found.mean:.1f} ({found.interval[0]:.1f}\u2013{found.interval[1]:.1f})", value=found.mean)
+
+
+@dataclass(frozen=True)
+class BridgedFigure:
+    """Right choices against the number of bridged shapes, one line for each model.
+
+    Args:
+        runs: of a study.
+        part: which score, a key of `PARTS`.
+    """
+
+    runs: Sequence[StudyRun]
+    part: str
+
+    @property
+    def name(self) -> str:
+        """Of the file."""
+        return f"molyneux-v1-{self.part}"
+
+    def svg(self) -> str:
+        """The drawing, on white: models, chance, geometry and what children did."""
+        drawn = axes(width=5.6, height=3.9)
+        known = counts(self.runs)
+        for number, (label, points) in enumerate(self._lines()):
+            places = [_place(count) for count, _ in points]
+            colour = SERIES[number % len(SERIES)]
+            drawn.plot(places, [item.mean for _, item in points], color=colour, lw=1.8, marker="o", markersize=4, label=label)
+            ends = [item.interval for _, item in points]
+            drawn.fill_between(places, [end[0] for end in ends], [end[1] for end in ends], color=colour, alpha=0.15, linewidth=0)
+        drawn.axhline(50, color=CHANCE, lw=1.4, ls=(0, (1.5, 1)), label="chance")
+        drawn.axhline(_geometry(), color=CEILING, lw=1.4, ls=(0, (4, 2)), label="geometry, no training")
+        for value, text in _CHILDREN:
+            drawn.axhline(value, color=QUIET, lw=0.9, ls=(0, (4, 1, 1, 1)))
+            drawn.text(_place(known[-1]), value + 0.8, text, fontsize=7, color=QUIET, ha="right")
+        drawn.set_xticks([_place(count) for count in known], [str(count) for count in known])
+        drawn.set_ylim(45, 102)
+        drawn.yaxis.grid(True, color=RULE, linewidth=0.6)
+        drawn.set_axisbelow(True)
+        drawn.set_xlabel("shapes that are seen and felt together in training", fontsize=8, color=QUIET)
+        legend = drawn.figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8, handlelength=2.4)
+        for text in legend.get_texts():
+            text.set(color=INK)
+        title = f"Touch to sight, shapes {HEADS[self.part]}: right choices of two, %"
+        opened = standalone(panel(self.name, title, drawn))
+        head, _, rest = opened.partition("<svg ")
+        opening, _, content = rest.partition(">")
+        return f'{head}<svg {opening}>\n<title>{title}</title>\n<rect width="100%" height="100%" fill="#ffffff"/>{content}'
+
+    def _lines(self) -> Iterator[tuple[str, list[tuple[int, Choices]]]]:
+        """The points of every model, those that have several."""
+        for model in models(self.runs):
+            found = [(count, over(self.runs, model, count, self.part)) for count in counts(self.runs)]
+            points = [(count, item) for count, item in found if item is not None]
+            if len(points) > 1:
+                yield model, points
+
+
+def bridged_figures(runs: Sequence[StudyRun]) -> list[BridgedFigure]:
+    """The figures of the study; none without runs."""
+    return [BridgedFigure(runs, part) for part in ("new", "alike")] if runs else []
+
+
+def _place(count: int) -> float:
+    """Where a number of shapes lies: one step for each doubling, and 0 one step before 1."""
+    return math.log2(count) if count else -1.0
+
+
+def _geometry() -> float:
+    """The accuracy of matching outlines by geometry, from its record."""
+    rows = json.loads(REFERENCES.read_text(encoding="utf-8"))["rows"]
+    return next(
+        float(row["accuracy"]["value"])
+        for row in rows
+        if (row["chooser"], row["source"], row["level"]) == ("geometry", "touch", 2)
+    )
