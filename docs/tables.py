@@ -15,7 +15,7 @@ from pathlib import Path
 from answers import answered
 from bridged import all_parts, bridged_table
 from checks import checks
-from choosers import chooser_table
+from choosers import character_table, chooser_table
 from citing import made_by
 from compared import of_page
 from comparisons import FINANCE, against_constant, best_by, correlations, dci_together, top_three, trials
@@ -280,6 +280,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "answer": lambda name: answered(name, runs_of),
     "api": api_table,
     "benchmark": benchmark,
+    "characters": lambda name: character_table(ROOT / "studies" / "results" / name / "records.json"),
     "check": check,
     "bridged": lambda name: bridged_table(name, runs_of(name.partition(".")[2])),
     "chosen": chosen,

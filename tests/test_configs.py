@@ -20,6 +20,7 @@ READS_FILES = (
     "av-mnist-recipes",
     "fashion-mnist",
     "missing-senses-av-mnist",
+    "molyneux-characters",
     "polymnist",
     "spoken-digits",
     "stocks",

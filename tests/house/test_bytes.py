@@ -25,6 +25,7 @@ KNOWN = {
     "worlds/foreign_shapes.py": "what judges learn from; bytes of today's are in processors.json",
     "worlds/molyneux_shapes/comparison.py": "reads views; the shapes that it chose are kept as numbers",
     "worlds/push/simulation.py": "a length of two numbers, rounded up to steps",
+    "benchmarks/hanzi_strokes/references.py": "reads views",
     "benchmarks/digits/images.py": "test_no_pixel_lies_near_a_border_of_rounding",
     "benchmarks/av_mnist/playing.py": "sounds to listen to; no sample is made of them",
     "benchmarks/av_mnist/sounds.py": "an estimate that exact comparisons settle",

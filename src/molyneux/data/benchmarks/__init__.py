@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from molyneux.data.benchmarks.crepe import CREPE
     from molyneux.data.benchmarks.cub import CUB
     from molyneux.data.benchmarks.enrico import ENRICO
+    from molyneux.data.benchmarks.hanzi_strokes.characters import CharacterBridging, HanziStrokes
     from molyneux.data.benchmarks.kinetics import KineticsLarge, KineticsSmall
     from molyneux.data.benchmarks.labelled_texts import AGNews, DBpedia, LabelledTexts, YahooAnswers
     from molyneux.data.benchmarks.mhd import MHD
@@ -56,10 +57,12 @@ __all__ = [
     "CLEVRCoGenT",
     "CLEVRQuestions",
     "CelebA",
+    "CharacterBridging",
     "Clotho",
     "DBpedia",
     "FashionMNIST",
     "FileBenchmark",
+    "HanziStrokes",
     "KineticsLarge",
     "KineticsSmall",
     "LabelledTexts",

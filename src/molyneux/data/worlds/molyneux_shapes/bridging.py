@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -103,14 +104,8 @@ class Bridging:
         if split != "train":
             return {"image": whole, "touch": whole, "text": whole}
         roles = self.roles[shapes]
-        image, touch, named = ~whole, ~whole, ~whole
-        for number, role in enumerate(ROLES):
-            rows = roles == number
-            if rows.any():
-                sets = np.array(_SENSES[role])
-                image[rows], touch[rows] = sets[(draws[rows] * len(sets)).astype(np.int64)].T
-                named[rows] = role in self.named
-        present = {"image": image, "touch": touch, "text": named}
+        image, touch = senses(roles, draws)
+        present = {"image": image, "touch": touch, "text": np.isin(roles, [ROLES.index(role) for role in self.named])}
         self.check(shapes, present)
         return present
 
@@ -120,23 +115,66 @@ class Bridging:
         Raises:
             DataError: names the first such shape.
         """
-        roles, image, touch = self.roles[shapes], present["image"], present["touch"]
-        together, new = roles == ROLES.index("bridged"), roles == ROLES.index("new")
-        wrong = (image & touch & ~together) | new
-        wrong |= (image & (roles == ROLES.index("felt"))) | (touch & (roles == ROLES.index("seen")))
-        if wrong.any():
-            shape = int(shapes[wrong][0])
-            raise DataError(f"shape {shape} is {ROLES[self.roles[shape]]} and shown otherwise in training: report this as a bug")
+        check_senses(self.roles[shapes], present["image"], present["touch"], lambda row: f"shape {shapes[row]}")
 
     @cached_property
     def _design(self) -> tuple[np.ndarray, np.ndarray]:
         """Roles (320,), and where each shape is asked about (320,): 0 in both, 1 in validation, 2 in the test."""
         draws = seeds.uniforms(seeds.key(self.assignment, "molyneux-v1", "roles"), np.arange(COUNT // 2), 1)[:, 0]
-        order = (2 * np.argsort(draws)[:, None] + np.arange(2)).ravel()  # the two shapes of a pair have the same role
-        roles, part = np.empty(COUNT, np.int64), np.zeros(COUNT, np.int64)
-        roles[order[: self.bridged]], roles[order[self.bridged : POOL]] = 0, 1
-        for number in range(2, len(ROLES)):
-            first = POOL + (number - 2) * ASKED
-            own = order[first : first + ASKED]
-            roles[own], part[own[: ASKED // 4]], part[own[ASKED // 4 :]] = number, 1, 2
-        return roles, part
+        return dealt(np.argsort(draws), self.bridged, POOL, ASKED)
+
+
+def dealt(order: np.ndarray, bridged: int, pool: int, asked: int) -> tuple[np.ndarray, np.ndarray]:
+    """Roles of things that come in pairs (2 K,), and where each is asked about (2 K,): 0 in both, 1 in validation, 2 in the test.
+
+    Things 2 k and 2 k + 1 are a pair, and have the same role.
+
+    Args:
+        order: (K,) pairs in the order in which they are given roles.
+        bridged: how many things are bridged.
+        pool: how many are bridged or parted, an even number.
+        asked: how many have each other role; of these, a quarter is asked about in validation.
+    """
+    things = (2 * order[:, None] + np.arange(2)).ravel()
+    roles, part = np.empty(len(things), np.int64), np.zeros(len(things), np.int64)
+    roles[things[:bridged]], roles[things[bridged:pool]] = 0, 1
+    for number in range(2, len(ROLES)):
+        first = pool + (number - 2) * asked
+        own = things[first : first + asked]
+        roles[own], part[own[: asked // 4]], part[own[asked // 4 :]] = number, 1, 2
+    return roles, part
+
+
+def senses(roles: np.ndarray, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which samples of training have sight, and which have touch, (n,) bool each.
+
+    Args:
+        roles: (n,) places in `ROLES`.
+        draws: (n,) of [0, 1), for what one of two senses is present.
+    """
+    sight, touch = np.zeros(len(roles), bool), np.zeros(len(roles), bool)
+    for number, role in enumerate(ROLES):
+        rows = roles == number
+        if _SENSES[role] and rows.any():
+            sets = np.array(_SENSES[role])
+            sight[rows], touch[rows] = sets[(draws[rows] * len(sets)).astype(np.int64)].T
+    return sight, touch
+
+
+def check_senses(roles: np.ndarray, sight: np.ndarray, touch: np.ndarray, thing: Callable[[int], str]) -> None:
+    """Refuse training samples that show a thing in senses that its role does not have.
+
+    Args:
+        roles: (n,) places in `ROLES`.
+        sight: (n,) which samples show it to sight.
+        touch: (n,) which samples show it to touch.
+        thing: what the sample of this row shows, in the words of an error.
+
+    Raises:
+        DataError: names the first such thing.
+    """
+    wrong = (sight & touch & (roles != ROLES.index("bridged"))) | (roles == ROLES.index("new"))
+    wrong |= (sight & (roles == ROLES.index("felt"))) | (touch & (roles == ROLES.index("seen")))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise DataError(f"{thing(row)} is {ROLES[roles[row]]} and shown otherwise in training: report this as a bug")

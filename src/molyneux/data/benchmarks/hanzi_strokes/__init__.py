@@ -1,0 +1,1 @@
+"""Chinese characters as pictures and as strokes of a pen."""
