@@ -3,11 +3,11 @@
     python benchmarks/generation.py [--quick] [--size 200000] [--plain 300] [--folder FOLDER] [--out FOLDER]
 
 Measured, in images per second of processor time and of the clock: making batches (every level, one and two threads, GeBiD's
-spirals, and every kind of ShapeWorld in small and large batches), storing level 5 in the native format (one and two threads, with
-checksums and fsync; two sizes show whether memory grows), and two plain versions in NumPy and Pillow of the published procedure
-for level 5. The fair comparison comes first: textures of 64x64 grey pixels and no files, as the batches are made. The other has
-textures of 640x480 RGB pixels and a PNG file per image, as the published generator works. A row that cannot be measured (threads
-without cores of their own, no space for the samples) says why.
+spirals, and every kind of ShapeWorld in large and small batches and as a training reads them), storing level 5 in the native
+format (one and two threads, with checksums and fsync; two sizes show whether memory grows), and two plain versions in NumPy and
+Pillow of the published procedure for level 5. The fair comparison comes first: textures of 64x64 grey pixels and no files, as
+the batches are made. The other has textures of 640x480 RGB pixels and a PNG file per image, as the published generator works. A
+row that cannot be measured (threads without cores of their own, no space for the samples) says why.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from molyneux.data import CdSprites, FigureAttributes, GeBiD, ShapeWorld, Sprite
 from molyneux.data.worlds.cdsprites_settings import BACKGROUNDS, COLOURS, QUADRANTS, STEP
 from molyneux.data.worlds.shapeworld.kinds import KINDS
 from molyneux.data.worlds.textures import procedural
+from molyneux.learn.training.batches import BatchReader, training_order
 
 WHAT = (
     "Images of 64x64 RGB pixels (of ShapeWorld: with captions that agree or not) made in a second of processor time and by the "
@@ -75,16 +76,18 @@ def batch_rows(size: int) -> Iterator[dict[str, Value]]:
 
 
 def shape_rows(size: int) -> Iterator[dict[str, Value]]:
-    """Every kind of ShapeWorld, in batches of 128 and in one batch."""
-    for kind, batch in product(KINDS, (128, size)):
+    """Every kind of ShapeWorld, in one batch, in batches of 128, and in batches of 128 as a training reads them."""
+    for kind in KINDS:
         world = ShapeWorld(kind=kind)
         world.batch(np.arange(64), split="train", seed=2)
-        row: dict[str, Value] = {
-            "way": f"in memory, ShapeWorld, {kind}, batches of {batch}",
-            "images": size,
-            "workers": several(1),
+        works = {
+            f"one batch of {size}": partial(read, world, size, size),
+            "batches of 128": partial(read, world, size, 128),
+            "batches of 128, as training reads them": partial(read_as_training, world, size, 128),
         }
-        yield {**row, **timed(size, partial(read, world, size, batch))}
+        for name, work in works.items():
+            row: dict[str, Value] = {"way": f"in memory, ShapeWorld, {kind}, {name}", "images": size, "workers": several(1)}
+            yield {**row, **timed(size, work)}
 
 
 def batch_row(world: World, level: int, way: str, size: int, threads: int) -> dict[str, Value]:
@@ -105,6 +108,11 @@ def lacking_cores(threads: int) -> str:
 def read(world: World, size: int, batch: int = 1000) -> None:
     for start in range(0, size, batch):
         world.batch(np.arange(start, min(start + batch, size)), split="train", seed=1)
+
+
+def read_as_training(world: World, size: int, batch: int) -> None:
+    for _ in BatchReader(world.source("train", size, seed=1)).read(training_order(size, batch, seed=1, epoch=0)):
+        pass
 
 
 def stored_rows(storings: list[tuple[int, int]], folder: Path | None) -> Iterator[dict[str, Value]]:

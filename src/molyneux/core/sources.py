@@ -75,6 +75,12 @@ class DerivedSource:
         found: int | None = getattr(self.source, "block_size", None)
         return found
 
+    @property
+    def fetch_size(self) -> int | None:
+        """How many samples are best asked for at once, where small batches are slow; None where any number is as good."""
+        found: int | None = getattr(self.source, "fetch_size", None)
+        return found
+
     def __len__(self) -> int:
         return len(self.source)
 

@@ -34,6 +34,9 @@ class SplitDataset(ABC):
     origin: ClassVar[str]
     """Who published the data set, and where."""
 
+    fetch_size: ClassVar[int | None] = None
+    """How many samples are best asked for at once, where small batches are slow; None where any number is as good."""
+
     @property
     @abstractmethod
     def settings(self) -> Mapping[str, Any]:
@@ -172,6 +175,11 @@ class SplitSource:
         """Everything the samples depend on, as plain data."""
         named = {"dataset": self.dataset.name, "settings": dict(self.dataset.settings)}
         return {**named, "split": self.split, "size": self._size, "seed": self.seed}
+
+    @property
+    def fetch_size(self) -> int | None:
+        """How many samples are best asked for at once, where small batches are slow; None where any number is as good."""
+        return self.dataset.fetch_size
 
     def __len__(self) -> int:
         return self._size

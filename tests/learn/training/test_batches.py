@@ -120,6 +120,43 @@ def test_batches_are_the_same_loaded_streamed_and_prefetched(source):
         assert picky.threads == ({"prefetch"} if memory == "stream" and prefetch else {"MainThread"})
 
 
+@pytest.mark.parametrize("prefetch", [0, 1, 5])
+@pytest.mark.parametrize("first", [0, 1, 4])
+def test_samples_of_several_batches_are_asked_for_at_once(source, prefetch, first):
+    source.present = {"touch": torch.arange(96) % 3 > 0}
+    expected = list(BatchReader(source).read(order(0)[first:]))
+    sizes, plain = [], source.batch
+    source.batch = lambda rows: sizes.append(len(rows)) or plain(rows)
+    source.fetch_size = 32
+    found = list(BatchReader(source, prefetch=prefetch).read(order(0)[first:]))
+    assert sizes == {0: [30, 30, 30], 1: [30, 30, 20], 4: [30, 20]}[first]
+    assert [batch.number for batch in found] == [batch.number for batch in expected]
+    for ours, theirs in zip(found, expected, strict=True):
+        ours, theirs = ours.batch.tensors(), theirs.batch.tensors()
+        assert ours.keys() == theirs.keys()
+        assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+
+
+def test_what_is_asked_for_at_once_is_bounded(source, monkeypatch):
+    sizes, plain = [], source.batch
+    source.batch = lambda rows: sizes.append(len(rows)) or plain(rows)
+    source.fetch_size = 96
+    monkeypatch.setattr("molyneux.learn.training.batches._FETCHED_BYTES", 45 * source.spec.sample_bytes)
+    list(BatchReader(source).read(order(0, batch_size=20)))
+    list(BatchReader(source).read(order(0, batch_size=48)))
+    assert sizes == [40, 40, 48, 48]
+
+
+@pytest.mark.parametrize("prefetch", [0, 2])
+def test_an_error_among_samples_asked_for_at_once_comes_in_its_turn(source, prefetch):
+    source.touch[order(0)[4].indices[0]] = torch.nan
+    source.fetch_size, read = 96, []
+    with pytest.raises(DataError, match="NaN"):
+        for batch in BatchReader(source, prefetch=prefetch).read(order(0)):
+            read.append(batch.number)
+    assert read == [0, 1, 2, 3]
+
+
 def test_auto_loads_what_is_small_and_what_lies_in_memory_is_left_there(source, monkeypatch):
     monkeypatch.setattr("molyneux.learn.training.batches.LOADED_BYTES", 96 * source.spec.sample_bytes)
     train, validation = readers(source, source, Training(), device="cpu")

@@ -205,6 +205,10 @@ class Corrupted(DerivedSource):
         super().__init__(source, corruption=corruption.record, strength=strength, seed=seed)
         self.corruption, self.strength, self.seed = corruption, strength, seed
 
+    @property
+    def fetch_size(self) -> None:
+        """None: corruptions compute in 64 bits, and large batches of pictures would take much memory."""
+
     def batch(self, indices: np.ndarray) -> Batch:
         """The samples at these positions."""
         rows = check_positions(indices, len(self))

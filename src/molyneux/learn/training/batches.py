@@ -6,6 +6,7 @@ are loaded or streamed, by which thread and how far ahead, changes nothing in th
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -40,6 +41,10 @@ class Positions(NamedTuple):
     indices: np.ndarray
 
 
+Group = Sequence[Positions]
+"""Batches whose samples are asked for at once."""
+
+
 @dataclass(frozen=True)
 class NumberedBatch:
     """A batch with its number, see `Positions`."""
@@ -50,6 +55,9 @@ class NumberedBatch:
     def __len__(self) -> int:
         return len(self.batch)
 
+
+_FETCHED_BYTES = 2**25
+"""What is made at once of a source that is slow in small batches, unless one batch is larger: 32 MiB."""
 
 _WINDOW = 16
 """Blocks of samples that lie together, such as shards, that are shuffled with one another."""
@@ -141,17 +149,34 @@ class BatchReader:
     def read(self, order: Iterable[Positions]) -> Generator[NumberedBatch, None, None]:
         """The batches in this order.
 
+        A source that is slow in small batches (`fetch_size`) is asked for the samples of several at once.
+
         Raises:
             DataError: a batch holds NaN, infinity, or numbers out of range, or a sample without any modality where that is an
                 error. SpecError: it does not fit the Spec of its source.
         """
+        groups = _grouped(order, self._fetch_size)
         if self._prefetch:
-            yield from _ahead(self._fetch, order, self._prefetch)
+            yield from _ahead(self._fetch, groups, self._prefetch)
         else:
-            yield from map(self._fetch, order)
+            yield from itertools.chain.from_iterable(map(self._fetch, groups))
 
-    def _fetch(self, positions: Positions) -> NumberedBatch:
-        batch = self.source.batch(positions.indices)
+    @property
+    def _fetch_size(self) -> int:
+        """How many samples are asked for at once, unless one batch has more; 1 where small batches are as fast."""
+        wanted: int = getattr(self.source, "fetch_size", None) or 1
+        return max(1, min(wanted, _FETCHED_BYTES // max(1, self.source.spec.sample_bytes)))
+
+    def _fetch(self, group: Group) -> Iterable[NumberedBatch]:
+        """The batches of a group: one is checked here, several when each is asked for, so that an error comes in its turn."""
+        if len(group) == 1:
+            return [self._checked(group[0], self.source.batch(group[0].indices))]
+        whole = self.source.batch(np.concatenate([positions.indices for positions in group]))
+        ends = np.cumsum([len(positions.indices) for positions in group]).tolist()
+        parts = zip(group, [0, *ends], ends, strict=False)
+        return (self._checked(positions, whole[start:end]) for positions, start, end in parts)
+
+    def _checked(self, positions: Positions, batch: Batch) -> NumberedBatch:
         if not isinstance(self.source, LoadedSource) and not getattr(self.source, "checks_values", False):
             batch.check_values(self.source.spec, positions.indices)
         if self.needs_views:
@@ -223,17 +248,37 @@ def load(source: Source) -> LoadedSource | None:
     return LoadedSource(spec, arrays, block_size=getattr(source, "block_size", None))
 
 
-def _ahead(fetch: Callable[[Positions], NumberedBatch], order: Iterable[Positions], count: int) -> Iterator[NumberedBatch]:
-    """What `map(fetch, order)` gives, fetched up to `count` batches ahead by one thread; its errors are raised here, in turn."""
-    waiting: deque[Future[NumberedBatch]] = deque()
+def _grouped(order: Iterable[Positions], size: int) -> Iterator[Group]:
+    """Batches in a row that have up to `size` samples together; one that has more alone."""
+    group: list[Positions] = []
+    count = 0
+    for positions in order:
+        if group and count + len(positions.indices) > size:
+            yield group
+            group, count = [], 0
+        group.append(positions)
+        count += len(positions.indices)
+    if group:
+        yield group
+
+
+def _ahead(
+    fetch: Callable[[Group], Iterable[NumberedBatch]], groups: Iterable[Group], count: int
+) -> Generator[NumberedBatch, None, None]:
+    """The batches of `map(fetch, groups)`, fetched `count` batches ahead or more by one thread; its errors come in turn."""
+    waiting: deque[tuple[int, Future[Iterable[NumberedBatch]]]] = deque()
+    left = 0
     with ThreadPoolExecutor(1, thread_name_prefix="prefetch") as pool:
         try:
-            for positions in order:
-                waiting.append(pool.submit(fetch, positions))
-                if len(waiting) > count:
-                    yield waiting.popleft().result()
+            for group in groups:
+                waiting.append((len(group), pool.submit(fetch, group)))
+                left += len(group)
+                while left - waiting[0][0] >= count:
+                    size, future = waiting.popleft()
+                    left -= size
+                    yield from future.result()
             while waiting:
-                yield waiting.popleft().result()
+                yield from waiting.popleft()[1].result()
         finally:
-            for future in waiting:
+            for _, future in waiting:
                 future.cancel()

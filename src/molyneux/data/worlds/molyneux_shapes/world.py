@@ -107,6 +107,7 @@ class MolyneuxShapes(World):
     """
 
     name: ClassVar[str] = "molyneux-v1"
+    fetch_size: ClassVar[int | None] = 1024
 
     def __init__(
         self,
