@@ -5,7 +5,11 @@ from sklearn.metrics.pairwise import polynomial_kernel
 
 from molyneux.core import DataError
 from molyneux.measure.fidelity import frechet_distance, kernel_distance, neighbourhoods
-from molyneux.measure.fidelity.distances import GROUPS, left_out_distances, left_out_kernel_distances
+from molyneux.measure.fidelity.distances import GROUPS, kernel_distances, left_out_distances
+
+
+def left_out_kernel_distances(first, second):
+    return kernel_distances(first, second)[1]
 
 
 def clouds(n, m, size=5, seed=0):
@@ -64,6 +68,20 @@ def test_many_samples_are_summed_in_parts():
     kernels = [polynomial_kernel(x, y, 3, 1 / 3, 1) for x, y in ((first, first), (second, second), (first, second))]
     expected = sum((k.sum() - np.trace(k)) / 1500 / 1499 for k in kernels[:2]) - 2 * kernels[2].mean()
     assert kernel_distance(first, second) == pytest.approx(expected, rel=1e-9)
+
+
+def test_products_in_32_bits_change_the_kernel_distance_by_less_than_a_part_in_ten_million():
+    rng = np.random.default_rng(0)
+    first, second = (np.maximum(rng.normal(size=(600, 64)) + shift, 0).astype(np.float32) for shift in (0.0, 0.1))
+    one, other = (features.astype(np.float64) for features in (first, second))
+    kernels = [polynomial_kernel(x, y, 3, 1 / 64, 1) for x, y in ((one, one), (other, other), (one, other))]
+    expected = sum((k.sum() - np.trace(k)) / 600 / 599 for k in kernels[:2]) - 2 * kernels[2].mean()
+    assert kernel_distance(first, second) == pytest.approx(expected, abs=1e-7 * kernels[2].mean())
+
+
+def test_the_kernel_distance_of_large_features_is_computed_in_64_bits():
+    first, second = np.full((3, 2), 2.0**60), np.zeros((3, 2))
+    assert kernel_distance(first, second) == pytest.approx(2.0**360)
 
 
 @pytest.mark.parametrize(

@@ -118,8 +118,11 @@ def _total(parts: Sequence[Moments]) -> Moments:
     return total
 
 
-_ROWS = 1024
+_ROWS = 512
 """Rows of a kernel matrix in memory at once."""
+
+_LARGEST = 1e12
+"""Square of a sample's length, divided by its features, below which the cube of a product stays far within 32 bits."""
 
 
 def kernel_distance(first: np.ndarray, second: np.ndarray) -> float:
@@ -128,6 +131,9 @@ def kernel_distance(first: np.ndarray, second: np.ndarray) -> float:
     With the kernel `(x · y / F + 1)³` of F features (Binkowski et al., Demystifying MMD GANs, ICLR 2018, section 4; the estimate
     is that of Gretton et al., JMLR 13, 2012, equation 3). It can be negative, and its mean is 0 for two samples of one
     distribution. All pairs are used, not means over random subsets of 1,000 as in published code.
+
+    Products of features that 32 bits hold exactly, such as those of a network, are computed in 32 bits, and summed in 64: the
+    result differs by about 1e-8 of the mean kernel. Those of others are computed in 64 bits.
 
     Args:
         first: (N, F) features.
@@ -139,26 +145,27 @@ def kernel_distance(first: np.ndarray, second: np.ndarray) -> float:
     >>> round(kernel_distance(np.array([[1.0], [1.0]]), np.array([[0.0], [0.0]])), 6)
     7.0
     """
-    return _distance(_Sums(*as_features(first, second), groups=1), None)
+    return kernel_distances(first, second)[0]
 
 
-def left_out_kernel_distances(first: np.ndarray, second: np.ndarray) -> list[float]:
-    """The distance without each of `GROUPS` groups of both sets; empty where samples are too few."""
-    if min(len(first), len(second)) < 2 * GROUPS:
-        return []
-    sums = _Sums(*as_features(first, second), groups=GROUPS)
-    return [_distance(sums, group) for group in range(GROUPS)]
+def kernel_distances(first: np.ndarray, second: np.ndarray) -> tuple[float, list[float]]:
+    """The distance, and that without each of `GROUPS` groups of both sets; none of these where samples are too few."""
+    groups = 1 if min(len(first), len(second)) < 2 * GROUPS else GROUPS
+    sums = _Sums(*as_features(first, second), groups=groups)
+    return _distance(sums, None), [_distance(sums, group) for group in range(groups)] if groups > 1 else []
 
 
 class _Sums:
     """Sums of kernels between groups of samples, from which the distance without any group follows."""
 
     def __init__(self, first: np.ndarray, second: np.ndarray, *, groups: int) -> None:
-        self.sizes = [np.array([len(part) for part in np.array_split(features, groups)]) for features in (first, second)]
-        self.within = [
-            _block_sums(features, features, size, size) for features, size in zip((first, second), self.sizes, strict=True)
-        ]
-        self.across = _block_sums(first, second, *self.sizes)
+        short = _fit_32_bits(first) and _fit_32_bits(second)
+        parts, others = (
+            np.array_split(features.astype(np.float32) if short else features, groups) for features in (first, second)
+        )
+        self.sizes = [np.array([len(part) for part in split]) for split in (parts, others)]
+        self.within = [_sums_within(split) for split in (parts, others)]
+        self.across = np.array([[_sum_of_kernels(one, other) for other in others] for one in parts])
         self.equal = [_diagonal_sums(features, size) for features, size in zip((first, second), self.sizes, strict=True)]
 
 
@@ -172,21 +179,36 @@ def _distance(sums: _Sums, left_out: int | None) -> float:
     return own + other - 2 * float(sums.across[np.ix_(keep, keep)].sum()) / (n * m)
 
 
-def _block_sums(first: np.ndarray, second: np.ndarray, sizes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Sums of kernels between groups, (G, G)."""
-    columns = _starts(others)
-    by_row = [np.add.reduceat((part @ second.T / first.shape[1] + 1) ** 3, columns, axis=1) for part in _parts(first)]
-    return np.asarray(np.add.reduceat(np.concatenate(by_row), _starts(sizes), axis=0))
+def _fit_32_bits(features: np.ndarray) -> bool:
+    """Whether 32 bits hold features (N, F) float64 exactly, and the cubes of their products."""
+    if np.square(features).sum(1).max() / features.shape[1] >= _LARGEST:
+        return False
+    return bool(np.array_equal(features.astype(np.float32), features))
+
+
+def _sums_within(groups: Sequence[np.ndarray]) -> np.ndarray:
+    """Sums of kernels between groups (N_g, F) of one set, (G, G)."""
+    found = np.zeros((len(groups), len(groups)))
+    for row, one in enumerate(groups):
+        for column, other in enumerate(groups[: row + 1]):
+            found[row, column] = found[column, row] = _sum_of_kernels(one, other)
+    return found
+
+
+def _sum_of_kernels(first: np.ndarray, second: np.ndarray) -> float:
+    """The sum of the kernels of all pairs of samples (N, F) and (M, F), computed in their type and summed in 64 bits."""
+    total = 0.0
+    for start in range(0, len(first), _ROWS):
+        products = first[start : start + _ROWS] @ second.T
+        products /= products.dtype.type(first.shape[1])
+        products += products.dtype.type(1)
+        cubes = np.square(products)
+        cubes *= products
+        total += float(cubes.sum(1).sum(dtype=np.float64))
+    return total
 
 
 def _diagonal_sums(features: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Sums of the kernels of samples with themselves, (G,)."""
-    return np.asarray(np.add.reduceat((np.square(features).sum(1) / features.shape[1] + 1) ** 3, _starts(sizes)))
-
-
-def _starts(sizes: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(sizes)[:-1]])
-
-
-def _parts(features: np.ndarray) -> Sequence[np.ndarray]:
-    return [features[start : start + _ROWS] for start in range(0, len(features), _ROWS)]
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    return np.asarray(np.add.reduceat((np.square(features).sum(1) / features.shape[1] + 1) ** 3, starts))

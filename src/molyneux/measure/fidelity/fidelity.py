@@ -17,8 +17,8 @@ from molyneux.measure.fidelity.distances import (
     GROUPS,
     frechet_distance,
     kernel_distance,
+    kernel_distances,
     left_out_distances,
-    left_out_kernel_distances,
 )
 from molyneux.measure.fidelity.neighbours import Neighbourhoods, neighbourhoods
 from molyneux.measure.generation import (
@@ -218,15 +218,19 @@ def fidelity_scores(halves: Halves, generated: np.ndarray, recorder: Recorder) -
         ]
     if not np.isfinite(made).all():
         return [recorder.score("frechet", None, note="some features of generated views are not finite")]
-    distances: dict[str, tuple[Any, Any, dict[str, Any]]] = {
-        "frechet": (frechet_distance, left_out_distances, {"bounds": (0.0, None)}),
-        "kid": (kernel_distance, left_out_kernel_distances, {}),
+    distances: dict[str, tuple[float, list[float], float, dict[str, Any]]] = {
+        "frechet": (
+            frechet_distance(reference, made),
+            left_out_distances(reference, made),
+            frechet_distance(reference, other),
+            {"bounds": (0.0, None)},
+        ),
+        "kid": (*kernel_distances(reference, made), kernel_distance(reference, other), {}),
     }
     scores = []
-    for name, (distance, left_out, fields) in distances.items():
-        value, rest = distance(reference, made), left_out(reference, made)
+    for name, (value, rest, floor, fields) in distances.items():
         interval = jackknife_interval(value, rest, fields.get("bounds", (None, None))) if rest else None
-        controls = {FLOOR: distance(reference, other)}
+        controls = {FLOOR: floor}
         scores.append(recorder.score(name, value, interval=interval, n=size, higher_is_better=False, controls=controls, **fields))
     return [*scores, *_neighbour_scores(reference, other, made, recorder)]
 
