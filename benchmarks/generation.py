@@ -55,7 +55,7 @@ def main() -> None:
     quick = arguments.quick
     size = arguments.size or (500 if quick else 200_000)
     record = Record("generation", WHAT, arguments.out)
-    procedural(SIDE)
+    procedural(SIDE).all()
     plain = plain_rows(arguments.plain or (5 if quick else 300))
     storings = [(size, 1)] if quick else [(count, threads) for count in (size // 10, size) for threads in (1, 2)]
     fair = float(plain[0][RATE])
@@ -131,7 +131,7 @@ def stored_rows(storings: list[tuple[int, int]], folder: Path | None) -> Iterato
 
 def stored(size: int, threads: int, folder: Path | None) -> dict[str, float]:
     """To a finished folder."""
-    procedural(SIDE)
+    procedural(SIDE).all()
     source = CdSprites(level=5).source("train", size, seed=1)
     source.batch(np.arange(min(size, 1000)))
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
@@ -153,7 +153,7 @@ def memory() -> float:
 def plain_rows(count: int) -> list[dict[str, Value]]:
     """The published procedure for level 5, written plainly."""
     ways = {
-        "plain, textures of 64x64 grey, no files": partial(plain, count * 10, list(procedural(SIDE)), files=False),
+        "plain, textures of 64x64 grey, no files": partial(plain, count * 10, list(procedural(SIDE).all()), files=False),
         "plain, textures of 640x480 RGB, a PNG file each": partial(plain, count, published_textures()),
     }
     return [{"way": way, "level": 5, "workers": several(1), **work()} for way, work in ways.items()]
@@ -235,7 +235,7 @@ def stretched(picture: np.ndarray) -> np.ndarray:
 
 def published_textures(count: int = 20) -> list[np.ndarray]:
     """Textures of the size of photographs, in memory as the published generator holds them."""
-    pictures = [Image.fromarray(texture).resize((640, 480)).convert("RGB") for texture in procedural(SIDE)[:count]]
+    pictures = [Image.fromarray(texture).resize((640, 480)).convert("RGB") for texture in procedural(SIDE).all()[:count]]
     return [np.asarray(picture) for picture in pictures]
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from molyneux.core.lazy import lazy_module
-from molyneux.core.tooling.compiled import compiled
+from molyneux.core.tooling.compiled import compiled, upper_product
 
 if TYPE_CHECKING:
     import torch
@@ -24,7 +24,6 @@ else:
 
 _M0, _M1 = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
 _W0, _W1 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B)
-_LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 _ONE, _SHIFT = np.uint64(1), np.uint64(11)
 
 
@@ -65,20 +64,11 @@ def uniforms(stream: np.ndarray, indices: np.ndarray, count: int) -> np.ndarray:
 
 
 @compiled
-def _high(a: np.uint64, b: np.uint64) -> np.uint64:
-    """Upper 64 bits of the product of two 64-bit numbers."""
-    a0, a1, b0, b1 = a & _LOW, a >> _HALF, b & _LOW, b >> _HALF
-    low, mid0, mid1 = a0 * b0, a1 * b0, a0 * b1
-    carry = ((low >> _HALF) + (mid0 & _LOW) + (mid1 & _LOW)) >> _HALF
-    return a1 * b1 + (mid0 >> _HALF) + (mid1 >> _HALF) + carry
-
-
-@compiled
 def philox(c0: np.uint64, c1: np.uint64, k0: np.uint64, k1: np.uint64) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
     """Philox4x64-10 of the counter (c0, c1, 0, 0); four 64-bit words. Callable from compiled code."""
     c2 = c3 = np.uint64(0)
     for _ in range(10):
-        h0, l0, h1, l1 = _high(_M0, c0), _M0 * c0, _high(_M1, c2), _M1 * c2
+        h0, l0, h1, l1 = upper_product(_M0, c0), _M0 * c0, upper_product(_M1, c2), _M1 * c2
         c0, c1, c2, c3 = h1 ^ c1 ^ k0, l1, h0 ^ c3 ^ k1, l0
         k0, k1 = k0 + _W0, k1 + _W1
     return c0, c1, c2, c3

@@ -239,3 +239,32 @@ def test_substitution_replaces_its_share_by_any_other_symbol(source):
     caption = Corrupted(source, Substitution(modalities=("caption",)), 1.0, seed=1).batch(np.arange(SIZE)).views["caption"]
     letters = np.arange(15) != 6
     assert (caption != source.batch(np.arange(SIZE)).views["caption"])[:, letters].all()
+
+
+@pytest.mark.parametrize("shape", [(3, 16, 16), (1, 5, 7), (2, 3, 9, 11)])
+@pytest.mark.parametrize("scale", [0.004, 0.3, 20.0])
+def test_noise_on_bytes_is_that_of_the_arithmetic_in_64_bits(shape, scale):
+    modality = Modality("image", "image" if len(shape) == 3 else "video", shape, "uint8")
+    view = torch.from_numpy(np.random.default_rng(0).integers(0, 256, (40, *shape), dtype=np.uint8))
+    found = GaussianNoise(scale=scale).corrupt(Batch({"image": view}), Spec((modality,)), 1.0, np.arange(40), 3).views["image"]
+    parts = []
+    corruption = GaussianNoise(scale=scale)
+    keep = type(corruption).change
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(GaussianNoise, "change", lambda self, part, strength: parts.append(part) or keep(self, part, strength))
+        corruption.corrupt(Batch({"image": view}), Spec((modality,)), 1.0, np.arange(40), 3)
+    expected = parts[0].restored(parts[0].normals(*shape).mul_(scale).add_(parts[0].unit()))
+    assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize("shape", [(3, 16, 16), (1, 5, 7), (2, 3, 9, 12)])
+@pytest.mark.parametrize("strength", [0.02, 0.3, 0.5, 0.8, 1.0])
+def test_blurred_bytes_are_those_that_torch_shrinks_and_enlarges(shape, strength):
+    modality = Modality("image", "image" if len(shape) == 3 else "video", shape, "uint8")
+    view = torch.from_numpy(np.random.default_rng(0).integers(0, 256, (40, *shape), dtype=np.uint8))
+    found = Blur().corrupt(Batch({"image": view}), Spec((modality,)), strength, np.arange(40), 3).views["image"]
+    small = [max(1, round((1.0 - strength) * side)) for side in shape[-2:]]
+    flat = view.double().flatten(0, -4) / 255.0
+    shrunk = torch.nn.functional.interpolate(flat, size=small, mode="area")
+    expected = (torch.nn.functional.interpolate(shrunk, size=shape[-2:], mode="nearest") * 255.0).round().to(torch.uint8)
+    assert torch.equal(found, expected.reshape(found.shape))

@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -9,7 +11,7 @@ from molyneux.data.worlds.textures import PARAMETERS, PATTERNS, _pattern
 
 @pytest.fixture(scope="module")
 def bank():
-    return textures.procedural(64)
+    return textures.procedural(64).all()
 
 
 def test_thousands_of_distinct_textures(bank):
@@ -36,16 +38,36 @@ def test_textures_vary_in_scale_and_brightness(bank):
 
 def test_the_bank_is_always_the_same(bank):
     textures.procedural.cache_clear()
-    assert np.array_equal(bank, textures.procedural(64))
+    assert np.array_equal(bank, textures.procedural(64).all())
     with pytest.raises(ValueError, match="read-only"):
         bank[0, 0, 0] = 1
 
 
+def test_textures_are_drawn_when_they_are_needed(bank, monkeypatch):
+    made, draw = [], textures.draw_patterns
+    monkeypatch.setattr(textures, "draw_patterns", lambda family, *rest: made.append(len(family)) or draw(family, *rest))
+    some = textures.ProceduralBank(64)
+    numbers = np.array([7, 3, 4095, 7])
+    assert np.array_equal(some.having(numbers)[numbers], bank[numbers])
+    assert np.array_equal(some.having(np.array([3, 8]))[[3, 8]], bank[[3, 8]])
+    assert made == [3, 1]
+
+
+def test_threads_that_need_the_same_textures_draw_them_once(bank, monkeypatch):
+    made, draw = [], textures.draw_patterns
+    monkeypatch.setattr(textures, "draw_patterns", lambda family, *rest: made.append(len(family)) or draw(family, *rest))
+    some, numbers = textures.ProceduralBank(64), np.arange(100, 400)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(some.having, [numbers] * 8):
+            assert np.array_equal(found[numbers], bank[numbers])
+    assert sum(made) == 300
+
+
 def test_large_pictures_have_a_smaller_bank(monkeypatch):
-    whole = textures.procedural(28)
+    whole = textures.procedural(28).all()
     monkeypatch.setattr(textures, "MEMORY", 28 * 28 * 100)
     textures.procedural.cache_clear()
-    some = textures.procedural(28)
+    some = textures.procedural(28).all()
     textures.procedural.cache_clear()
     assert len(whole) == 4096
     assert np.array_equal(some, whole[:100])

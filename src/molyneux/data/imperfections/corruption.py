@@ -173,7 +173,7 @@ class ModalityBatch:
 
     def unit(self) -> Tensor:
         """The views as float64, those of images and videos that are stored as bytes in 0..1."""
-        return self.view.double() / 255.0 if self._is_picture and self.view.dtype == torch.uint8 else self.view.double()
+        return self.view.double() / 255.0 if self.is_bytes else self.view.double()
 
     def restored(self, values: Tensor) -> Tensor:
         """Values of `unit` as they are stored, (B, *shape).
@@ -191,6 +191,11 @@ class ModalityBatch:
         if modality.dtype == "uint8":
             return values.clamp(0.0, 255.0).round().to(torch.uint8)
         return values.round().long() if modality.dtype == "int64" else values.float()
+
+    @property
+    def is_bytes(self) -> bool:
+        """Whether these are images or videos stored as bytes."""
+        return self._is_picture and self.view.dtype == torch.uint8
 
     @property
     def _is_picture(self) -> bool:

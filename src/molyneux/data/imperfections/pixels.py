@@ -6,12 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, final
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from molyneux.core import Kind
 from molyneux.core.elementary import cosine, sine
 from molyneux.data.imperfections.corruption import Corruption, ModalityBatch
+from molyneux.data.imperfections.pixel_kernels import blurred
 
 
 @final
@@ -27,13 +29,17 @@ class Blur(Corruption):
 
     def change(self, part: ModalityBatch, strength: float) -> tuple[Tensor, Tensor | None]:
         """See `Corruption.change`."""
-        view = part.unit()
-        sides = view.shape[-2:]
+        sides = part.modality.shape[-2:]
         small = [max(1, round((1.0 - strength) * side)) for side in sides]
+        if part.is_bytes and max(small) > 1:  # torch sums whole pictures in another order
+            shown = [_nearest(few, side) for few, side in zip(small, sides, strict=True)]
+            found = blurred(part.view.reshape(-1, *sides).numpy(), *small, *shown)
+            return torch.from_numpy(found).reshape(part.view.shape), None
+        view = part.unit()
         flat = view.flatten(0, -4) if view.ndim > 4 else view
         shrunk = torch.nn.functional.interpolate(flat, size=small, mode="area")
-        blurred = torch.nn.functional.interpolate(shrunk, size=tuple(sides), mode="nearest")
-        return part.restored(blurred.reshape(view.shape)), None
+        enlarged = torch.nn.functional.interpolate(shrunk, size=tuple(sides), mode="nearest")
+        return part.restored(enlarged.reshape(view.shape)), None
 
 
 @final
@@ -135,3 +141,9 @@ class PeriodicNoise(Corruption):
         waves = waves.reshape(-1, *[1] * (part.view.ndim - 3), height, width)
         chosen = (hit < strength).reshape(-1, *[1] * (part.view.ndim - 1))
         return torch.where(chosen, part.restored(part.unit() + waves), part.view), None
+
+
+def _nearest(few: int, many: int) -> np.ndarray:
+    """Which of `few` values each of `many` shows that they are enlarged to without smoothing, (many,) int64."""
+    numbers = torch.arange(few, dtype=torch.float64).reshape(1, 1, few)
+    return np.asarray(torch.nn.functional.interpolate(numbers, size=many, mode="nearest").reshape(many).long().numpy())

@@ -13,8 +13,9 @@ from typing import ClassVar, final
 import torch
 from torch import Tensor
 
-from molyneux.core import Kind
+from molyneux.core import Kind, seeds
 from molyneux.data.imperfections.corruption import Corruption, ModalityBatch
+from molyneux.data.imperfections.pixel_kernels import noisy
 from molyneux.data.imperfections.texts import without_symbols
 
 _STEPS = "a whole number of steps, at least one step, got {}"
@@ -45,6 +46,11 @@ class GaussianNoise(Corruption):
 
     def change(self, part: ModalityBatch, strength: float) -> tuple[Tensor, Tensor | None]:
         """See `Corruption.change`."""
+        if part.is_bytes:
+            count = math.prod(part.modality.shape)
+            uniforms = seeds.uniforms(part.stream, part.indices, count + count % 2)
+            found = noisy(part.view.reshape(-1, count).numpy(), uniforms, self.scale * strength)
+            return torch.from_numpy(found).reshape(part.view.shape), None
         noise = part.normals(*part.modality.shape).mul_(self.scale * strength)
         return part.restored(noise.add_(part.unit())), None
 

@@ -167,21 +167,26 @@ class CdSprites(CaptionedWorld):
     def _painter(self) -> PaintScenes:
         return partial(self._paint, bank=self._bank())
 
-    def _paint(self, scenes: SpriteScenes, out: np.ndarray, *, bank: np.ndarray) -> None:
+    def _paint(self, scenes: SpriteScenes, out: np.ndarray, *, bank: np.ndarray | textures.ProceduralBank) -> None:
         settings, draws = self._settings, scenes.draws
+        front, back = (
+            textures.choice(draws[:, column], draws[:, column + 1], bank, settings.image_size) for column in (_FRONT, _BACK)
+        )
         dark = DARK_PUBLISHED if settings.dark_background == "published" else DARK_CLEAN
         what = Paint(
             colour=self._colour(scenes),
-            front=textures.choice(draws[:, _FRONT], draws[:, _FRONT + 1], bank, varied=settings.textures == "procedural"),
-            back=textures.choice(draws[:, _BACK], draws[:, _BACK + 1], bank, varied=settings.textures == "procedural"),
+            front=front,
+            back=back,
             ground=self._codes(scenes.factors, "background") if settings.level >= 5 else np.full(len(scenes), -1),
             shades=np.stack([LIGHT, dark]),
             noise=draws[:, _GRAIN] if settings.noise.background else np.zeros(len(scenes)),
             amplitude=float(settings.noise.background),
         )
+        if isinstance(bank, textures.ProceduralBank):
+            bank = bank.having(np.concatenate([front[:, 0], back[what.ground >= 0, 0]]))
         paint(self._masks(scenes), bank, what, out)
 
-    def _bank(self) -> np.ndarray:
+    def _bank(self) -> np.ndarray | textures.ProceduralBank:
         """The textures as they are now."""
         settings = self._settings
         if settings.level < 3 or settings.textures is None:

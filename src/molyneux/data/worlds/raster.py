@@ -89,7 +89,10 @@ def masks(figures: Figures, image_size: int, *, anti_alias: bool = False) -> np.
     With `anti_alias` the border is graded; by default a mask holds only 0 and 255.
     """
     out = np.zeros((len(figures), image_size, image_size), np.uint8)
-    _draw(figures.shape, figures.centre, figures.size, figures.rotation, figures.thickness, anti_alias, out)
+    geometry = figures.shape, figures.centre, figures.size, figures.rotation, figures.thickness
+    _draw(*geometry, anti_alias, out)
+    if (figures.shape == _SPIRAL).any():  # most worlds have none, and compiling them takes a second
+        _draw_spirals(*geometry, anti_alias, out)
     return out
 
 
@@ -110,21 +113,21 @@ def _draw(
     anti_alias: bool,
     out: np.ndarray,
 ) -> None:
+    """Draw all figures but spirals."""
     side = out.shape[1]
     for row in range(len(shape)):
+        if shape[row] == _SPIRAL:
+            continue
         length, stroke = size[row] * side, thickness[row] * side
         x, y = centre[row, 0] * side, centre[row, 1] * side
         cos, sin = math.cos(rotation[row]), math.sin(rotation[row])
-        if shape[row] == _SPIRAL:
-            _draw_spiral(x, y, cos, sin, length * SPIRAL_GROWTH, stroke, anti_alias, out[row])
-            continue
         reach = _reach(shape[row], length, stroke) + 1.0
         left, right = max(0, math.floor(x - reach)), min(side, math.ceil(x + reach))
         top, bottom = max(0, math.floor(y - reach)), min(side, math.ceil(y + reach))
         for i in range(top, bottom):
             for j in range(left, right):
                 dx, dy = j + 0.5 - x, i + 0.5 - y
-                d = _distance(shape[row], cos * dx + sin * dy, cos * dy - sin * dx, length, stroke)
+                d = _plain_distance(shape[row], cos * dx + sin * dy, cos * dy - sin * dx, length, stroke)
                 out[row, i, j] = _coverage(d, anti_alias)
 
 
@@ -134,6 +137,25 @@ def _coverage(distance: float, anti_alias: bool) -> int:
     if anti_alias:
         return int(min(max(0.5 - distance, 0.0), 1.0) * 255.0 + 0.5)
     return 255 if distance <= 0.0 else 0
+
+
+@compiled
+def _draw_spirals(
+    shape: np.ndarray,
+    centre: np.ndarray,
+    size: np.ndarray,
+    rotation: np.ndarray,
+    thickness: np.ndarray,
+    anti_alias: bool,
+    out: np.ndarray,
+) -> None:
+    side = out.shape[1]
+    for row in range(len(shape)):
+        if shape[row] == _SPIRAL:
+            length, stroke = size[row] * side, thickness[row] * side
+            x, y = centre[row, 0] * side, centre[row, 1] * side
+            cos, sin = math.cos(rotation[row]), math.sin(rotation[row])
+            _draw_spiral(x, y, cos, sin, length * SPIRAL_GROWTH, stroke, anti_alias, out[row])
 
 
 @compiled
@@ -191,6 +213,14 @@ def _reach(shape: int, length: float, stroke: float) -> float:
 @compiled
 def _distance(shape: int, x: float, y: float, length: float, stroke: float) -> float:
     """Signed distance of a point of the figure's frame to its border, negative inside."""
+    if shape == _SPIRAL:
+        return _spiral(x, y, length * SPIRAL_GROWTH) - stroke / 2.0
+    return _plain_distance(shape, x, y, length, stroke)
+
+
+@compiled
+def _plain_distance(shape: int, x: float, y: float, length: float, stroke: float) -> float:
+    """The same of any shape but a spiral."""
     if shape == _SQUARE:
         return _box(x, y, length / 2.0, length / 2.0)
     if shape == _ELLIPSE:
@@ -203,9 +233,7 @@ def _distance(shape: int, x: float, y: float, length: float, stroke: float) -> f
         return math.sqrt(x * x + y * y) - length / 2.0
     if shape == _SEMICIRCLE:
         return max(math.sqrt(x * x + y * y) - length / 2.0, length / 2.0 * _CHORD - (x * _CHORD_X + y * _CHORD_Y))
-    if shape == _PIESLICE:
-        return _pieslice(x - length / 2.0, y - length / 2.0, length)
-    return _spiral(x, y, length * SPIRAL_GROWTH) - stroke / 2.0
+    return _pieslice(x - length / 2.0, y - length / 2.0, length)
 
 
 @compiled

@@ -15,6 +15,7 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 from PIL import Image
@@ -33,6 +34,9 @@ MEMORY = 64 << 20
 PATTERNS = ("stripes", "checks", "dots", "clouds", "ridges", "waves", "marble", "cells", "cracks", "weave")
 """Names of the families; a family's code is its place here."""
 
+_SHARED = 256
+"""Textures from which on two threads draw them."""
+
 PARAMETERS = 12
 """Numbers of [0, 1) that a pattern is made from."""
 
@@ -42,32 +46,60 @@ SUFFIXES = (".bmp", ".jpeg", ".jpg", ".png")
 
 
 @lru_cache(maxsize=2)
-def procedural(side: int) -> np.ndarray:
-    """The bank of procedural textures, (count, side, side) uint8; always the same one.
+def procedural(side: int) -> ProceduralBank:
+    """The bank of procedural textures of a side; always the same one, whose textures are drawn when they are first needed.
 
     It stands where the published generator has a photographic data set, so it belongs to the world's version and not to
     the seed. Kept in memory because it is a pure function that every world instance shares.
     """
-    count = min(COUNT, MEMORY // side**2)
-    stream = seeds.generator(0, "textures-v1")
-    numbers = stream.random((COUNT, PARAMETERS))
-    keys = stream.integers(0, 1 << 63, COUNT).astype(np.uint64)
-    family = np.arange(COUNT) % len(PATTERNS)
-    bank = np.empty((count, side, side), np.uint8)
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(draw_patterns, *(np.array_split(table[:count], 2) for table in (family, numbers, keys, bank))))
-    bank.setflags(write=False)
-    return bank
+    return ProceduralBank(side)
 
 
-def choice(which: np.ndarray, how: np.ndarray, bank: np.ndarray, *, varied: bool) -> np.ndarray:
-    """Number, symmetry and rolls of textures, (n, 4) int64, from uniform numbers (n,) each.
+class ProceduralBank:
+    """Procedural textures, each drawn when it is first needed: a small batch needs few of them, and all take seconds."""
 
-    Procedural textures are `varied` by rolls and turns; photographs are used as they are, as published.
+    def __init__(self, side: int) -> None:
+        stream = seeds.generator(0, "textures-v1")
+        self._numbers = stream.random((COUNT, PARAMETERS))
+        self._keys = stream.integers(0, 1 << 63, COUNT).astype(np.uint64)
+        self._family = np.arange(COUNT) % len(PATTERNS)
+        self._made = np.empty((min(COUNT, MEMORY // side**2), side, side), np.uint8)
+        self._drawn = np.zeros(len(self._made), bool)
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def all(self) -> np.ndarray:
+        """All textures, (count, side, side) uint8, read-only."""
+        return self.having(np.arange(len(self)))
+
+    def having(self, numbers: np.ndarray) -> np.ndarray:
+        """The array of all textures, (count, side, side) uint8, read-only, of which those of these numbers (n,) are drawn."""
+        if not self._drawn[numbers].all():
+            with self._lock:
+                lacking = np.unique(numbers[~self._drawn[numbers]])
+                parts = np.array_split(lacking, 2 if len(lacking) > _SHARED else 1)
+                with ThreadPoolExecutor(len(parts)) as pool:
+                    list(pool.map(self._draw, parts))
+                self._drawn[lacking] = True
+        textures = self._made.view()
+        textures.setflags(write=False)
+        return textures
+
+    def _draw(self, numbers: np.ndarray) -> None:
+        drawn = np.empty((len(numbers), *self._made.shape[1:]), np.uint8)
+        draw_patterns(self._family[numbers], self._numbers[numbers], self._keys[numbers], drawn)
+        self._made[numbers] = drawn
+
+
+def choice(which: np.ndarray, how: np.ndarray, bank: np.ndarray | ProceduralBank, side: int) -> np.ndarray:
+    """Number, symmetry and rolls of textures of a side, (n, 4) int64, from uniform numbers (n,) each.
+
+    Procedural textures are varied by rolls and turns; photographs are used as they are, as published.
     """
-    side = bank.shape[1]
     number = pick(which, len(bank))
-    if not varied:
+    if not isinstance(bank, ProceduralBank):
         return np.stack([number, *[np.zeros_like(number)] * 3], 1)
     symmetry, place = np.divmod(pick(how, 8 * side * side), side * side)
     return np.stack([number, symmetry, place // side, place % side], 1)

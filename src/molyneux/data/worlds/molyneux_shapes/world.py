@@ -292,21 +292,24 @@ class MolyneuxShapes(World):
     def _pictures(self, scenes: ShapeScenes, codes: np.ndarray, table: np.ndarray, which: np.ndarray) -> np.ndarray:
         """Pictures (n, 3, image_size, image_size) uint8 of curves `which` (n,) of a table."""
         count, draws = len(which), scenes.draws
-        bank = textures.procedural(self._size) if self.level >= 4 else np.full((1, self._size, self._size), 128, np.uint8)
+        flat = np.full((1, self._size, self._size), 128, np.uint8)
+        bank = textures.procedural(self._size) if self.level >= 4 else flat
         colours = np.tile(np.array(WHITE, np.float64), (count, 1))
         ground = np.full(count, -1)
         if self.level >= 4:
             colours = np.array(list(COLOURS.values()), np.float64)[codes[:, self.spec.factor_index("colour")]]
         if self.level >= 5:
             ground = codes[:, self.spec.factor_index("background")]
-        front = textures.choice(draws[:, _FRONT], draws[:, _FRONT + 1], bank, varied=self.level >= 4)
-        back = textures.choice(draws[:, _BACK], draws[:, _BACK + 1], bank, varied=self.level >= 4)
+        front, back = (textures.choice(draws[:, column], draws[:, column + 1], bank, self._size) for column in (_FRONT, _BACK))
+        drawn = flat
+        if isinstance(bank, textures.ProceduralBank):
+            drawn = bank.having(np.concatenate([front[:, 0], back[ground >= 0, 0]]))
         shades, out = np.stack([LIGHT, DARK_CLEAN]), np.empty((count, 3, self._size, self._size), np.uint8)
 
         def draw(part: slice) -> None:
             shown = polygon_masks(table, which[part], scenes.centre[part], scenes.size[part], scenes.rotation[part], self._size)
             what = Paint(colours[part], front[part], back[part], ground[part], shades, np.zeros(len(shown)), 0.0)
-            paint(shown, bank, what, out[part])
+            paint(shown, drawn, what, out[part])
 
         spread(draw, count, threads=self._threads)
         return out
