@@ -37,6 +37,7 @@ EVERY = {"subsets": "all", "reconstruct": "all"}
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "MVAE, all": EVERY,
     "MVAE, drawn": {**EVERY, "subsets": "drawn"},
+    "CoDEVAE": {"subsets": "all"},
     "CoDEVAE, drawn": {"subsets": "drawn"},
     **{f"{name}, drawn": {"drawn": True} for name in ("CMVAE", "DMVAE", "MMVAE", "MMVAEPlus")},
 }
@@ -49,7 +50,7 @@ def main() -> None:
     record = Record("modalities", WHAT.format(size=size), arguments.out)
     torch.set_num_threads(1)
     models = [name for name in names() if "," not in name]
-    for name in sorted([*models, *VARIANTS, "MVAE, plain"], key=str.lower)[:: 5 if quick else 1]:
+    for name in sorted({*models, *VARIANTS, "MVAE, plain"}, key=str.lower)[:: 5 if quick else 1]:
         record.add(row(name, counts, size=size, seconds=0.0 if quick else 0.05))
     record.write()
 

@@ -36,7 +36,7 @@ from molyneux.learn import Training, fit
 WHAT = (
     "Small models trained by `fit`, by a bare loop with the same reader, guard and optimiser, by an earlier `fit`: "
     "milliseconds of processor time per step, least of the rounds, batches of 64, 32 bits, one thread; and the memory that "
-    "training on a sparse stored set takes beyond what the process has before"
+    "training on a sparse stored set takes beyond what the process has before; last, how long a batch takes to be read alone"
 )
 HERE = Path(__file__).resolve().parent
 BATCH = 64
@@ -139,6 +139,8 @@ def by_hand(name: str, source: ArraySource, epochs: int) -> None:
 def child(way: str, *, quick: bool) -> dict[str, float]:
     """Milliseconds of processor time per step of each model, for one way of training."""
     torch.set_num_threads(1)
+    if way == "read":
+        return reading(256 if quick else 8192)
     train, took = {"fit": by_fit, "hand": by_hand}[way], {}
     for name, make in MODELS.items():
         epochs, steps = (2, 4) if quick else (4, STEPS[name] // 4)
@@ -148,6 +150,26 @@ def child(way: str, *, quick: bool) -> dict[str, float]:
         train(name, source, epochs)
         took[name] = 1000 * (time.process_time() - start) / (epochs * steps)
     return took
+
+
+def reading(size: int) -> dict[str, float]:
+    """Milliseconds of processor time in which a training reads a batch of pictures and captions, from memory and stored."""
+    from molyneux.data import CdSprites
+    from molyneux.learn.training.batches import BatchReader, load, training_order
+
+    order = training_order(size, BATCH, seed=1, epoch=0)
+    with tempfile.TemporaryDirectory() as folder:
+        stored = store_samples(CdSprites(level=2).source("train", size, seed=1), Path(folder) / "set")
+        took = dict.fromkeys(("in memory, ms", "stored, ms"), float("inf"))
+        loaded = load(stored)
+        assert loaded is not None
+        for _ in range(3):
+            for name, source in (("in memory, ms", loaded), ("stored, ms", stored)):
+                start = time.process_time()
+                for _ in BatchReader(source).read(order):
+                    pass
+                took[name] = min(took[name], 1000 * (time.process_time() - start) / len(order))
+    return {**took, "stored / in memory": took["stored, ms"] / took["in memory, ms"]}
 
 
 def sparse_set(folder: Path, gigabytes: float) -> StoredSource:
@@ -216,7 +238,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="tiny sizes, for seconds: shows that it runs, no more")
     parser.add_argument("--out", type=Path, default=HERE / "results", help="folder of the record")
     parser.add_argument("--before", default="", help="a revision to compare with")
-    parser.add_argument("--child", help="what a process of its own measures: fit, hand or stream")
+    parser.add_argument("--child", help="what a process of its own measures: fit, hand, read or stream")
     arguments = parser.parse_args()
     if arguments.child == "stream":
         print(json.dumps(streamed(0.01 if arguments.quick else 10.0, 3 if arguments.quick else 2000)))
@@ -245,6 +267,7 @@ def compare(arguments: argparse.Namespace) -> None:
         ratios = {f"fit / {way}": least["fit"] / value for way, value in least.items() if way != "fit"}
         record.add({"model": name, **{f"{way}, ms": value for way, value in least.items()}, **ratios})
     record.add({"model": "convolutional", **ask(own, "--child", "stream", *quick)})
+    record.add({"model": "none: batches are read", **ask(own, "--child", "read", *quick)})
     record.write()
 
 

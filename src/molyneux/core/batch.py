@@ -12,7 +12,7 @@ import numpy as np
 
 from molyneux.core.errors import DataError, SpecError, nearest
 from molyneux.core.lazy import lazy_module
-from molyneux.core.spec import Spec, Target
+from molyneux.core.spec import Factor, Spec, Target
 
 if TYPE_CHECKING:
     import torch
@@ -271,13 +271,23 @@ def _ranges(batch: Batch, spec: Spec) -> Iterator[_Range]:
         counted = partial(batch.known_mask, target.name)
         what, values = f"target {target.name}", batch.targets[target.name]
         yield _Range(what, values, low, high, expected, counted, absent.format("target", "unknown"))
-    for factor, codes in zip(spec.factors, () if batch.factors is None else batch.factors.unbind(1), strict=False):
+    for factor, codes in _unsound_factors(batch, spec):
         last = len(factor.values) - 1
         yield _Range(f"factor {factor.name}", codes, -1, last, f"codes 0..{last}, or -1 where it is absent")
     for quantity, values in zip(spec.quantities, () if batch.quantities is None else batch.quantities.unbind(1), strict=False):
         low, high = (float(np.float32(end)) for end in quantity.bounds)  # as they are stored
         expected = f"numbers from {low:g} to {high:g}, or NaN where it is absent"
         yield _Range(f"quantity {quantity.name}", values, low, high, expected, optional=True)
+
+
+def _unsound_factors(batch: Batch, spec: Spec) -> Iterator[tuple[Factor, Tensor]]:
+    """The factors of which some code is out of range, and their codes (B,); all are looked at in one pass."""
+    if batch.factors is None or not batch.factors.numel():
+        return
+    ends = zip(*(end.tolist() for end in batch.factors.aminmax(dim=0)), strict=True)
+    for factor, (lowest, highest), codes in zip(spec.factors, ends, batch.factors.unbind(1), strict=False):
+        if lowest < -1 or highest >= len(factor.values):
+            yield factor, codes
 
 
 def _target_range(target: Target) -> tuple[float, float, str]:

@@ -250,4 +250,4 @@ class StoredSource:
             raise CorruptFileError(
                 f"{path}: expected {column.dtype} {expected}, got {got}: restore it from a copy, or store the samples anew"
             )
-        return array
+        return np.asarray(array)  # rows of a memory-map would be memory-maps, which takes longer

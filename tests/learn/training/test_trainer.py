@@ -629,3 +629,7 @@ def test_the_line_about_bf16_reaches_whoever_takes_notes(make_model, source, tmp
         fit(make_model(), source, None, asked, tmp_path / "warned", seed=0)
     fit(make_model(), source, None, asked, tmp_path / "notes", seed=0, progress=notes)  # which trains no more
     assert len(notes.lines) == 1
+    model = make_model()
+    model.training_notes = ("what was chosen",)
+    fit(model, source, None, settings(epochs=1, device="cpu"), tmp_path / "chosen", seed=0, progress=notes)
+    assert notes.lines[1:] == ["what was chosen"]

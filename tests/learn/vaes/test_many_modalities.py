@@ -100,3 +100,15 @@ def test_subsets_that_are_drawn_count_for_all_with_their_learned_weights(subsets
     each = torch.stack(found)
     error = each.std(0) / len(each) ** 0.5
     assert ((each.mean(0) - (shares * known).sum(0)).abs() < 4 * error + 0.01).all()
+
+
+@pytest.mark.parametrize(("count", "chosen"), [(2, "all"), (5, "all"), (6, "drawn"), (9, "drawn")])
+def test_codevae_draws_subsets_of_many_modalities_by_default_and_says_so(count, chosen):
+    names = NAMES[:count]
+    settings = {"latent_dim": 2, "nets": dict.fromkeys(names, Dense(width=4))}
+    model = CoDEVAE(SPEC.restrict(names), **settings)
+    assert model.subsets == chosen
+    assert [("subsets: auto" in note) for note in model.training_notes] == [True] * (chosen == "drawn")
+    for subsets in ("all", "drawn"):
+        asked = CoDEVAE(SPEC.restrict(names), subsets=subsets, **settings)
+        assert (asked.subsets, asked.training_notes) == (subsets, ())

@@ -119,14 +119,14 @@ def _normals(exponent: np.ndarray, mantissa: np.ndarray, turns: np.ndarray, firs
 @compiled
 def _rounded(view: np.ndarray, values: np.ndarray, scale: float, doubt: float, out: np.ndarray) -> bool:
     """Bytes (K,) with noise `values`, which become what was rounded; whether some lie near the middle between two bytes."""
-    near = 0
+    near = np.int32(0)
     for place in range(len(view)):
         value = min(max(values[place] * scale + view[place] / 255.0, 0.0), 1.0) * 255.0
         whole = np.int32(value)
         near += np.int32(abs(value - whole - 0.5) < doubt)
         values[place] = value
         out[place] = np.int32(value + 0.5)
-    return near > 0
+    return bool(near > 0)
 
 
 @compiled

@@ -32,8 +32,8 @@ class Blur(Corruption):
         sides = part.modality.shape[-2:]
         small = [max(1, round((1.0 - strength) * side)) for side in sides]
         if part.is_bytes and max(small) > 1:  # torch sums whole pictures in another order
-            shown = [_nearest(few, side) for few, side in zip(small, sides, strict=True)]
-            found = blurred(part.view.reshape(-1, *sides).numpy(), *small, *shown)
+            up, across = (_nearest(few, side) for few, side in zip(small, sides, strict=True))
+            found = blurred(part.view.reshape(-1, *sides).numpy(), small[0], small[1], up, across)
             return torch.from_numpy(found).reshape(part.view.shape), None
         view = part.unit()
         flat = view.flatten(0, -4) if view.ndim > 4 else view

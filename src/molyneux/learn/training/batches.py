@@ -164,8 +164,8 @@ class BatchReader:
     @property
     def _fetch_size(self) -> int:
         """How many samples are asked for at once, unless one batch has more; 1 where small batches are as fast."""
-        wanted: int = getattr(self.source, "fetch_size", None) or 1
-        return max(1, min(wanted, _FETCHED_BYTES // max(1, self.source.spec.sample_bytes)))
+        wanted: int | None = getattr(self.source, "fetch_size", None)
+        return 1 if wanted is None else max(1, min(wanted, _FETCHED_BYTES // max(1, self.source.spec.sample_bytes)))
 
     def _fetch(self, group: Group) -> Iterable[NumberedBatch]:
         """The batches of a group: one is checked here, several when each is asked for, so that an error comes in its turn."""

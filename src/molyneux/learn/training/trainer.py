@@ -83,8 +83,8 @@ def fit(
         folder: belongs to this training alone. None keeps nothing beside the trained model and the history that is returned:
             no log, and no checkpoint from which the training could go on.
         seed: root seed of the order of the samples and of all noise. The weights a model starts with are not drawn here.
-        progress: receives the progress, and the line about bf16 that the device does not have where it takes notes
-            (`fit_progress.TakesNotes`); without it, the line is a warning.
+        progress: receives the progress, and where it takes notes (`fit_progress.TakesNotes`) the line about bf16 that the device
+            does not have, and the lines in `training_notes` of a model that has these; without it, a line is a warning.
         others: the samples of stages that do not learn from `train` and `validation`, by the name of the stage, such as simpler
             ones for the first; their specs are the same.
 
@@ -131,7 +131,7 @@ def fit(
         checkpoints.begin()
         fitting = _Fitting(model, training, samples, folder, checkpoints, state, seed, progress)
         left = not fitting.complete()
-        notes = [bf16_note(training, model)] if left else []
+        notes = [bf16_note(training, model), *getattr(model, "training_notes", ())] if left else []
         notes += [post_fit_note(model, training)] if left or training.steps == 0 else []
         for line in filter(None, notes):
             tell_note(progress, line)

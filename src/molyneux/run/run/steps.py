@@ -197,6 +197,7 @@ def learn(run: Run) -> None:
     details = {
         **trained,
         **({} if after is None else {"post_fit_precision": after}),
+        **({"notes": list(notes)} if (notes := getattr(model, "training_notes", ())) else {}),
         **({} if history.rows else {"fit_seconds": history.fit_seconds}),
         **({"parent": asdict(parent)} if isinstance(parent, Parent) else {}),
     }
