@@ -32,7 +32,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "report.studies": ("study", "leaderboard", "aggregation"),
     "report.rest": (),
     "run.trained": ("trained", "sharing"),
-    "run.studies": ("studies", "comparison", "model_report"),
+    "run.studies": ("studies", "cluster", "comparison", "model_report"),
     "run.rest": (),
 }
 """By part of a room: the modules whose public names it shows, `()` for all that no part before it shows."""

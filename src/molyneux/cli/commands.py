@@ -12,6 +12,7 @@ from molyneux.cli.parser import Arguments, complain, say, say_json, told_warning
 from molyneux.cli.progress import AnswerConsole, answer_width, shown, sweep_shown
 
 if TYPE_CHECKING:
+    from molyneux.core.workers import Workers
     from molyneux.run import Experiment, Outcome, Step, SweepOutcome
 
 _ALL: tuple[Step, ...] = ("data", "learn", "measure", "report")
@@ -60,6 +61,7 @@ def sweep(arguments: Arguments) -> int:
             results,
             jobs=options.jobs,
             on=options.on,
+            gpus=options.gpus,
             storage=options.storage,
             part=options.part,
             progress=progress,
@@ -85,18 +87,20 @@ def doctor(arguments: Arguments) -> int:
     return 1 if found.problems else 0
 
 
-def some_steps(arguments: Arguments, *steps: Step) -> int:
+def some_steps(arguments: Arguments, *steps: Step, workers: Workers | None = None) -> int:
     """Some steps of the run in a folder, or of the experiment in a file."""
     path: Path = arguments.options.run
     if path.suffix in (".yaml", ".yml"):
         experiment = runs.load_experiment(path)
-        return _run(arguments, experiment, runs.default_folder(experiment), steps)
-    return _run(arguments, runs.open_experiment(path, trust=arguments.options.trust), path, steps)
+        return _run(arguments, experiment, runs.default_folder(experiment), steps, workers)
+    return _run(arguments, runs.open_experiment(path, trust=arguments.options.trust), path, steps, workers)
 
 
-def _run(arguments: Arguments, experiment: Experiment, folder: Path, steps: Sequence[Step]) -> int:
+def _run(
+    arguments: Arguments, experiment: Experiment, folder: Path, steps: Sequence[Step], workers: Workers | None = None
+) -> int:
     with shown(quiet=arguments.options.quiet or arguments.json) as progress:
-        outcome = runs.run_experiment(experiment, folder, steps=steps, progress=progress)
+        outcome = runs.run_experiment(experiment, folder, steps=steps, workers=workers, progress=progress)
     print_outcome(arguments, outcome)
     return 0
 

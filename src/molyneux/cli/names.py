@@ -105,7 +105,8 @@ def _range_problems(options: Any) -> Iterator[str]:
     """Numbers out of range."""
     ranges = {"seed": (0, 2**63 - 1), "size": (1, MOST_SAMPLES), "samples": (1, MOST_SAMPLES), "jobs": (1, MOST_JOBS)}
     for name, (least, most) in ranges.items():
-        if not least <= (value := getattr(options, name, least)) <= most:
+        value = getattr(options, name, least)
+        if value is not None and not least <= value <= most:
             yield f"expected --{name} from {least:,} to {most:,}, got {value:,}"
 
 

@@ -236,7 +236,10 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=place, help="folder or file to write; of shards, also an address such as s3://bucket/name")
     formats = "native, hdf5, parquet, png, webdataset or, for all splits of a world of sentences, sentences (default: native)"
     parser.add_argument("--format", default="native", choices=_FORMATS, metavar="FORMAT", help=formats)
-    parser.add_argument("--jobs", type=int, default=1, help="threads that make samples (default: 1)")
+    jobs = "threads that make samples (default: 1), or processes on a cluster (default: as many as it has processors)"
+    parser.add_argument("--jobs", type=int, help=jobs)
+    where = "with --shards, where they are made: local, ray, or the address of a Ray cluster that reaches --out (default: local)"
+    parser.add_argument("--on", default="local", metavar="PLACE", help=where)
     shards = "store them in so many files, which several machines can write and read; goes on where it stopped"
     parser.add_argument("--shards", type=count, metavar="N", help=shards)
     parts = "write one part of the shards, such as 2/8 on the second of eight machines (default: all)"
@@ -253,6 +256,9 @@ def _add_measure(parser: argparse.ArgumentParser) -> None:
         "run", type=path, nargs="?", metavar="RUN", help="folder of a run or an export, or the file of an experiment"
     )
     parser.add_argument("--again", action="store_true", help="measure a second time and compare with the stored scores")
+    where = "where a run is measured: local, ray, or the address of a Ray cluster that shares its file system (default: local)"
+    parser.add_argument("--on", default="local", metavar="PLACE", help=where)
+    parser.add_argument("--jobs", type=int, help="processes on the cluster (default: as many as it has processors)")
     model = "a function that gets the Spec of the samples and returns a model, or a folder of a model of transformers"
     parser.add_argument("--model", metavar="MODULE:FUNCTION|FOLDER", help=model)
     add_trust(parser)
@@ -289,6 +295,8 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time (default: 1)")
     where = "where to run: local, ray, or the address of a Ray cluster that shares this file system (default: local)"
     parser.add_argument("--on", default="local", metavar="PLACE", help=where)
+    gpus = "of a cluster, part of a GPU for each run, such as 0.25 (default: its GPUs are shared out among --jobs)"
+    parser.add_argument("--gpus", type=float, metavar="PART", help=gpus)
     parts = "run one part of the grid, such as 2/8 as the second of eight jobs; without it, the records of parts are taken in"
     parser.add_argument("--part", type=part, metavar="I/N", default=(1, 1), help=parts)
     database = "database for the trials of a search, such as postgresql://user@host/name (default: an SQLite file in --out)"

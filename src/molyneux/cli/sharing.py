@@ -13,6 +13,7 @@ from molyneux.cli.names import is_document, values
 from molyneux.cli.parser import Arguments, complain, say, say_json
 from molyneux.cli.progress import AnswerConsole, answer_width, shown
 from molyneux.core.errors import ConfigError
+from molyneux.core.workers import Workers
 
 
 def measure(arguments: Arguments) -> int:
@@ -25,6 +26,10 @@ def measure(arguments: Arguments) -> int:
         problems.append("--data: is missing: name a file with a section data, or a world such as cdsprites")
     if options.model is None and (options.data is not None or options.out is not None or arguments.settings):
         problems.append("expected --model with --data, --out and settings: a run has its own, which molyneux run changes")
+    if options.model is not None and options.on != "local":
+        problems.append("--on: expected a run, which every machine opens, got a model from outside: leave --on out")
+    if options.on == "local" and options.jobs is not None:
+        problems.append("--jobs: expected --on with a cluster, whose processes share the samples: leave --jobs out")
     if options.model is not None and options.again:
         problems.append("--again: expected a run, whose scores are stored, got a model from outside: leave it out")
     if problems:
@@ -33,7 +38,8 @@ def measure(arguments: Arguments) -> int:
         return _from_outside(arguments)
     with runs.opened_export(options.run) as folder:
         options.run = folder
-        return _again(arguments) if options.again else some_steps(arguments, "measure")
+        with runs.open_workers(options.on, options.jobs) as workers:
+            return _again(arguments, workers) if options.again else some_steps(arguments, "measure", workers=workers)
 
 
 def export(arguments: Arguments) -> int:
@@ -120,10 +126,10 @@ def _data(name: str) -> dict[str, Any]:
     return {"name": name.partition("-v")[0], "data": {"world": {"class_path": class_path, "init_args": {}}}}
 
 
-def _again(arguments: Arguments) -> int:
+def _again(arguments: Arguments, workers: Workers | None) -> int:
     """Status 1 if a score is not the stored one."""
     with shown(quiet=arguments.options.quiet or arguments.json) as progress:
-        repeated = runs.measure_again(arguments.options.run, trust=arguments.options.trust, progress=progress)
+        repeated = runs.measure_again(arguments.options.run, trust=arguments.options.trust, workers=workers, progress=progress)
     if arguments.json:
         scores = [score.to_json() for score in repeated.outcome.scores]
         say_json({"folder": str(repeated.outcome.folder), "changed": list(repeated.changed), "scores": scores})

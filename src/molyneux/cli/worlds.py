@@ -30,7 +30,7 @@ from molyneux.data import (
     store_shards,
 )
 from molyneux.data.worlds.sentences import SentenceWorld
-from molyneux.run import constant_accuracy, judged_data, make_judge
+from molyneux.run import constant_accuracy, judged_data, make_judge, open_workers
 
 _SENTENCES = "sentences"
 _WRITERS: dict[str, Callable[..., object]] = {
@@ -94,8 +94,8 @@ def _require_shards(arguments: Arguments) -> None:
         raise ConfigError(
             f"--shards: expected a number from 1 to the number of samples, {options.size:,}, got {options.shards:,}"
         )
-    if options.shards is None and (options.part != (1, 1) or isinstance(options.out, str)):
-        raise ConfigError("--part and addresses are of samples in shards: name their number with --shards")
+    if options.shards is None and (options.part != (1, 1) or isinstance(options.out, str) or options.on != "local"):
+        raise ConfigError("--part, --on and addresses are of samples in shards: name their number with --shards")
 
 
 def _write(arguments: Arguments, source: SplitSource, total: int) -> object:
@@ -110,9 +110,13 @@ def _write(arguments: Arguments, source: SplitSource, total: int) -> object:
 
         if options.shards is not None:
             size = -(-total // options.shards)
-            return store_shards(source, options.out, shard=size, part=options.part, threads=options.jobs, progress=tell)
+            threads = (options.jobs or 1) if options.on == "local" else 1
+            with open_workers(options.on, options.jobs) as workers:
+                return store_shards(
+                    source, options.out, shard=size, part=options.part, threads=threads, workers=workers, progress=tell
+                )
         further = {"seed": options.seed} if options.format == _SENTENCES else {}
-        further |= {"threads": options.jobs} if options.format == "native" else {}
+        further |= {"threads": options.jobs or 1} if options.format == "native" else {}
         samples = source.dataset if options.format == _SENTENCES else source
         _WRITERS[options.format](samples, options.out, progress=tell, **further)
         return options.out

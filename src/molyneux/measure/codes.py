@@ -89,6 +89,14 @@ class CodeStore:
         self._kept.move_to_end(key)
         return self._kept[key]
 
+    def has(self, observed: Sequence[str], start: int) -> bool:
+        """Whether the codes of a batch are kept."""
+        return (tuple(observed), start) in self._kept
+
+    def put(self, observed: Sequence[str], start: int, encoded: EncodedBatch | None) -> None:
+        """Keep the codes of a batch that another process has encoded."""
+        self._keep((tuple(observed), start), encoded)
+
     def _encode(self, observed: tuple[str, ...], start: int, batch: Batch) -> EncodedBatch | None:
         part = having(batch, observed)
         if not len(part):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -28,6 +28,7 @@ from molyneux.core import (
 from molyneux.core.reader import LearnedReader, identity, read_by
 from molyneux.measure.codes import CodeStore, CodeTable, EncodedBatch, tabulate_codes
 from molyneux.measure.generation import Draw
+from molyneux.measure.sharing import Sharing, Span
 from molyneux.measure.trained_control import TrainedControl
 
 T = TypeVar("T")
@@ -58,6 +59,7 @@ class Evaluation:
         step: what a step of the training of the model was; None where it is not known.
         stream: part of the names of all streams; `train` for the training samples.
         untrained: makes the same model with the weights it starts with, for controls; None where there is none.
+        sharing: who computes what measures make of its batches (`by_batch`); None for this process.
 
     Raises:
         ConfigError: sizes below 1. SpecError: a reader or features of another modality, or a reader of unknown factors.
@@ -80,6 +82,7 @@ class Evaluation:
     step: TrainingStep | None = None
     stream: str = "measure"
     untrained: Callable[[], Any] | None = None
+    sharing: Sharing | None = None
 
     def __post_init__(self) -> None:
         for what, value in (("samples", self.samples), ("batch_size", self.batch_size), ("len(source)", len(self.source))):
@@ -139,9 +142,10 @@ class Evaluation:
         """The same model on all training samples; None without them."""
         if self.train is None:
             return None
-        return replace(
+        made = replace(
             self, source=self.train, train=None, reference=None, about={}, samples=max(1, len(self.train)), stream="train"
         )
+        return replace(made, sharing=replace(self.sharing, marks=made.marks, training=True)) if self._shared else made
 
     @cached_property
     def before_training(self) -> Evaluation | None:
@@ -159,9 +163,23 @@ class Evaluation:
 
     def batches(self, samples: int | None = None) -> Iterator[tuple[int, Batch]]:
         """The position of the first sample and the batch, for the first `samples` samples (all by default)."""
-        size = self.size if samples is None else min(samples, self.size)
-        for start in range(0, size, self.batch_size):
-            yield start, self._batch(start, min(start + self.batch_size, size))
+        for start, end in self._spans(samples):
+            yield start, self.batch(start, end)
+
+    def batch(self, start: int, end: int) -> Batch:
+        """The samples from one position on, before another one."""
+        return self.source.batch(np.arange(start, end)).to(self.device)
+
+    def by_batch(self, work: Callable[[Evaluation, int, int], T], samples: int | None = None) -> Iterator[T]:
+        """What is made of each batch, in their order: by this process, or by the workers that share them (`sharing`).
+
+        Args:
+            work: gets an evaluation like this one, the position of the first sample of a batch and that after its last one. What
+                it draws comes from streams that name this position. It can be pickled, and so can what it returns: arrays, and
+                tensors on the CPU.
+            samples: of the first ones; all by default.
+        """
+        return self._over(work, self._spans(samples))
 
     def true_batch(self, start: int, batch: Batch) -> Batch:
         """The batch that begins at `start` with the true views: those of `reference`, where the samples are corrupted."""
@@ -191,7 +209,7 @@ class Evaluation:
         """
         end = min(start + self.batch_size, self.size)
         whole = batch if batch is not None and len(batch) == end - start else None
-        return self._codes.get(observed, start, lambda: self._batch(start, end) if whole is None else whole)
+        return self._codes.get(observed, start, lambda: self.batch(start, end) if whole is None else whole)
 
     def generated_from(
         self, observed: Sequence[str], start: int, batch: Batch, *, draw: Draw = "sample"
@@ -218,6 +236,11 @@ class Evaluation:
         """
         size = self.size if samples is None else min(samples, self.size)
         starts = range(0, size, self.batch_size)
+        if self._shared:
+            new = [start for start in starts if not self._codes.has(observed, start)]
+            spans = [(start, min(start + self.batch_size, self.size)) for start in new]
+            for start, part in zip(new, self._over(partial(_encoded, tuple(observed)), spans), strict=True):
+                self._codes.put(observed, start, part)
         encoded = [(start, part) for start in starts if (part := self.encoded(observed, start)) is not None]
         if not encoded:
             raise NotApplicableError(f"no sample has {' and '.join(observed)}: measure on another source")
@@ -297,8 +320,28 @@ class Evaluation:
     def _codes(self) -> CodeStore:
         return CodeStore(self.model, self.generator)
 
-    def _batch(self, start: int, end: int) -> Batch:
-        return self.source.batch(np.arange(start, end)).to(self.device)
+    @property
+    def marks(self) -> tuple[Any, ...]:
+        """What tells an evaluation from one of another model, of other samples, or with other readers or random numbers."""
+        parts = (self.model, self.source, self.reference, self.train, *self.readers.values(), *self.exact.values())
+        return (*map(id, parts), self.seed, self.stream, self.batch_size)
+
+    @property
+    def _shared(self) -> bool:
+        return self.sharing is not None and self.sharing.marks == self.marks
+
+    def _spans(self, samples: int | None) -> list[Span]:
+        size = self.size if samples is None else min(samples, self.size)
+        return [(start, min(start + self.batch_size, size)) for start in range(0, size, self.batch_size)]
+
+    def _over(self, work: Callable[[Evaluation, int, int], T], spans: Sequence[Span]) -> Iterator[T]:
+        if self.sharing is None or not self._shared:
+            return (work(self, start, end) for start, end in spans)
+        return self.sharing.map(work, spans, samples=self.samples)
+
+
+def _encoded(observed: tuple[str, ...], evaluation: Evaluation, start: int, end: int) -> EncodedBatch | None:
+    return evaluation.encoded(observed, start)
 
 
 def _reader(reader: Reader) -> dict[str, Any]:

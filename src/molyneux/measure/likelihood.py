@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar, Literal, final
 
 import numpy as np
@@ -140,10 +141,10 @@ class Likelihood(Measure):
         """The bounds of all modalities, of some of them, and of targets given sources."""
         piles: dict[_Key, list[Tensor]] = defaultdict(list)
         chosen = directions(evaluation.spec, self.directions, available=evaluation.available)
-        for start, batch in evaluation.batches(self.samples):
-            for key, part in self._batch(evaluation, batch, chosen, start).items():
+        for found_there in evaluation.by_batch(partial(self._batch, chosen), self.samples):
+            for key, part in found_there.items():
                 piles[key].append(part)
-        found = {key: torch.cat(parts).double().cpu().numpy() for key, parts in piles.items()}
+        found = {key: torch.cat(parts).double().numpy() for key, parts in piles.items()}
         origin = {**evaluation.provenance(), "k": self.k}
         scores: list[Score] = []
         for key, values in found.items():
@@ -164,7 +165,12 @@ class Likelihood(Measure):
             scores.append(recorder.mean(name, values, **fields))
         return Measurement(tuple(scores))
 
-    def _batch(self, evaluation: Evaluation, batch: Batch, chosen: Sequence[Direction], start: int) -> dict[_Key, Tensor]:
+    def _batch(self, chosen: Sequence[Direction], evaluation: Evaluation, start: int, end: int) -> dict[_Key, Tensor]:
+        """The bounds of the samples of a batch, on the CPU."""
+        found = self._bounds(evaluation, evaluation.batch(start, end), chosen, start)
+        return {key: values.cpu() for key, values in found.items()}
+
+    def _bounds(self, evaluation: Evaluation, batch: Batch, chosen: Sequence[Direction], start: int) -> dict[_Key, Tensor]:
         noise = evaluation.generator(self.name, start)
         whole, bounds = having(batch, evaluation.available), _Bounds(evaluation, batch, self.k, diagnostics=self.diagnostics)
         found: dict[_Key, Tensor] = {}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -58,16 +60,11 @@ class Reconstruction(Measure):
             defaultdict[_Key, list[np.ndarray]](list),
             defaultdict[tuple[tuple[str, ...], str], list[ReadCodes]](list),
         )
-        for start, batch in evaluation.batches():
-            for observed in evaluation.observed_sets:
-                if (found := evaluation.generated_from(observed, start, batch, draw=self.draw)) is None:
-                    continue
-                made = evaluation.model.decode(found[1], tuple(observed))
-                for target in observed:
-                    compared, read = _compared(evaluation, found[0], target, made[target])
-                    for name, numbers in compared.items():
-                        values[observed, target, name].append(numbers)
-                    answers[observed, target] += read
+        for part in evaluation.by_batch(partial(_reconstruct, evaluation.observed_sets, self.draw)):
+            for (observed, target), (compared, found) in part.items():
+                for name, numbers in compared.items():
+                    values[observed, target, name].append(numbers)
+                answers[observed, target] += found
         constants, ceilings, scores = constant_controls(evaluation), true_answers(evaluation), list[Score]()
         for observed, target in dict.fromkeys(key[:2] for key in values):
             recorder = Recorder(
@@ -86,6 +83,20 @@ class Reconstruction(Measure):
                 beside = {} if reader is None else view_controls(evaluation, target, reader, ceiling)
                 scores += answer_scores(ReadCodes.join(answers[observed, target]), ceiling, reading, beside)
         return Measurement(tuple(scores))
+
+
+def _reconstruct(
+    observed_sets: Sequence[tuple[str, ...]], draw: Draw, evaluation: Evaluation, start: int, end: int
+) -> dict[tuple[tuple[str, ...], str], tuple[dict[str, np.ndarray], list[ReadCodes]]]:
+    """The reconstructions of a batch beside its true views, by what is observed and the target; see `_compared`."""
+    batch, found = evaluation.batch(start, end), {}
+    for observed in observed_sets:
+        if (generated := evaluation.generated_from(observed, start, batch, draw=draw)) is None:
+            continue
+        made = evaluation.model.decode(generated[1], tuple(observed))
+        for target in observed:
+            found[observed, target] = _compared(evaluation, generated[0], target, made[target])
+    return found
 
 
 def _compared(

@@ -63,7 +63,7 @@ class Samplers(Measure):
             if read:
                 names = [item for item in given.spec.names if given.reader(item) is not None]
                 recorder = Recorder(self.name, given.rng(self.name, name), {"prior": name}, given.provenance(names))
-                scores += joint_scores(joint_readings(one), ceilings, recorder, mean_readings(given, ceilings))
+                scores += joint_scores(joint_readings(given, name), ceilings, recorder, mean_readings(given, ceilings))
                 scores += _cross_scores(one, list(prior(1).private), name) if self.cross else []
             if halves:
                 scores += prior_scores(one, halves, self.name, prior=name)

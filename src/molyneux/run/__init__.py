@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from molyneux.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from molyneux.run.cluster.ray_workers import open_workers
     from molyneux.run.comparison import Comparison, compare_models
     from molyneux.run.model_report import ModelReport, evaluate_model, usual_imperfections
     from molyneux.run.outside import measure_model, read_data
@@ -119,6 +120,7 @@ __all__ = [
     "open_experiment",
     "open_judge",
     "open_model",
+    "open_workers",
     "opened_export",
     "overview",
     "parse_experiment",

@@ -323,3 +323,52 @@ def test_a_span_lies_in_blocks_and_a_subset_does_not(folder):
     assert Subset(stored, np.arange(50)).block_size is None
     with pytest.raises(DataError, match="expected positions from 0 to 100 with a sample between them"):
         Span(stored, 50, 50)
+
+
+class Elsewhere:
+    """Workers that get what they need by pickle, as other processes do; the last pieces come to them first."""
+
+    def __init__(self):
+        self.pieces = []
+
+    def map(self, function, pieces):
+        copy, pieces = pickle.loads(pickle.dumps(function)), list(pieces)
+        self.pieces += pieces
+        done = {piece: copy(piece) for piece in reversed(pieces)}
+        return iter([done[piece] for piece in pieces])
+
+
+def test_shards_that_workers_write_have_the_same_bytes(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    workers, told = Elsewhere(), []
+    found = store_shards(samples(), "elsewhere", shard=30, workers=workers, progress=told.append)
+    assert len(found) == 100
+    assert told == [30, 30, 30, 10]
+    assert content(tmp_path / "elsewhere") == content(folder)
+    again = Elsewhere()
+    store_shards(samples(), "elsewhere", shard=30, workers=again)
+    assert again.pieces == []
+
+
+def test_a_worker_writes_no_shard_that_is_there(tmp_path, monkeypatch):
+    place = tmp_path / "samples"
+    store_shards(samples(), place, shard=30, part=(1, 2))
+    left = place / ".000000000030-000000000060.safetensors.0a1b2c3d.part"
+    left.write_bytes(b"of a process that was killed")
+    before, written = {path.name: path.stat().st_mtime_ns for path in place.iterdir()}, []
+    monkeypatch.setattr(writing, "shard_content", lambda arrays, made=writing.shard_content: written.append(1) or made(arrays))
+
+    class Twice(Elsewhere):
+        def map(self, function, pieces):
+            pieces = list(pieces)
+            list(super().map(function, pieces))  # whose results are lost
+            return super().map(function, pieces)
+
+    assert len(store_shards(samples(), place, shard=30, part=(2, 2), workers=Twice())) == 100
+    assert len(written) == 2
+    after = {path.name: path.stat().st_mtime_ns for path in place.iterdir()}
+    assert {name for name in before if after.get(name) == before[name]} == {
+        "000000000000-000000000030.safetensors",
+        "000000000060-000000000090.safetensors",
+    }
+    assert not left.exists()

@@ -11,7 +11,7 @@ import pytest
 
 from molyneux.core import store
 from molyneux.report import load_records
-from molyneux.run.studies.ray_agents import begin_of, watch
+from molyneux.run.cluster.ray_agents import begin_of, watch
 
 HERE = Path(__file__).parents[1]
 pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray")
@@ -78,7 +78,7 @@ def test_what_was_named_ends_when_the_process_that_named_it_is_killed() -> None:
                 assert process.stdout.read(1) == b"\n"
             later = begin_of(other.pid) + 1  # as of a process that got the number of one that has ended
             words = f"({named.pid}, {begin_of(named.pid)}), ({other.pid}, {later})"
-            code = f"import sys, time; sys.path[:] = {sys.path!r}; from molyneux.run.studies.ray_agents import watch; "
+            code = f"import sys, time; sys.path[:] = {sys.path!r}; from molyneux.run.cluster.ray_agents import watch; "
             code += f"kept = watch([{words}]); print(kept.pid, flush=True); time.sleep(1000)"
             with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as driver:
                 assert driver.stdout is not None

@@ -52,6 +52,10 @@ class Location(Protocol):
         """Remove a file, if it is there."""
         ...
 
+    def remove_unfinished(self) -> None:
+        """Remove what processes left behind that were killed while they wrote."""
+        ...
+
     def require_space(self, needed: int) -> None:
         """StoreError where it is known that so many bytes do not fit."""
         ...
@@ -116,6 +120,11 @@ class NearFolder:
         """See `Location`."""
         with suppress(FileNotFoundError):
             files.inside(self.folder, name).unlink()
+
+    def remove_unfinished(self) -> None:
+        """See `Location`."""
+        for path in self.folder.glob(".*.part"):
+            path.unlink(missing_ok=True)
 
     def require_space(self, needed: int) -> None:
         """See `Location`."""
@@ -193,6 +202,9 @@ class FarFolder:
         """See `Location`."""
         with _telling(f"{self.name}/{name}", "write"), suppress(FileNotFoundError):
             self._system.rm_file(self._at(name))
+
+    def remove_unfinished(self) -> None:
+        """See `Location`; files that are not whole are not seen there."""
 
     def require_space(self, needed: int) -> None:
         """See `Location`; what is free elsewhere is not known."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 
 from molyneux.core import ConfigError, ConflictError, Source, StoreError, store
 from molyneux.core.sources import Span, origin_of
+from molyneux.core.workers import Workers
 from molyneux.data.layout import ArrayColumn, columns_of, read_arrays
 from molyneux.data.shards.manifest import (
     ENDING,
@@ -39,6 +42,7 @@ def store_shards(
     part: tuple[int, int] = (1, 1),
     chunk: int = 4096,
     threads: int = 1,
+    workers: Workers | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> ShardedSource | Span | None:
     """Write the samples of a source in shards, or one part of them, and open them when all are there.
@@ -55,6 +59,7 @@ def store_shards(
         part: which part of how many, counted from 1.
         chunk: samples made at once by a thread.
         threads: how many make samples.
+        workers: make and write the shards, one each at a time, on machines that reach `address` too; this process by default.
         progress: called with the number of samples written, or found, since the last call.
 
     Returns:
@@ -84,16 +89,57 @@ def store_shards(
     mine = [span for index, span in enumerate(wanted) if index % parts == number - 1 and span not in known]
     if progress is not None and (found := sum(end - first for first, end in wanted if (first, end) in known)):
         progress(found)
-    columns = columns_of(source)
-    place.require_space(sum((end - first) * sum(column.bytes for column in columns) + _HEAD_ESTIMATE for first, end in mine))
-    with ThreadPoolExecutor(threads) as pool:
-        for first, end in mine:
-            content = shard_content(_arrays(source, columns, (first, end), chunk, pool))
-            folder.add(Shard(first, end, len(content), store.content_checksum(content)), content)
-            if progress is not None:
-                progress(end - first)
+    where = place.name if "://" in place.name or workers is None else str(Path(place.name).resolve())
+    writer = _Writer(source, where, shard, chunk, threads)
+    place.require_space(sum((end - first) * writer.sample_bytes + _HEAD_ESTIMATE for first, end in mine))
+    for written in map(writer, mine) if workers is None else workers.map(writer, mine):
+        if progress is not None:
+            progress(written)
     folder.finish(source)
     return folder.opened(len(source))
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """Writes shards of a source, in this process or another one; what they need is opened once in each.
+
+    Args:
+        source: what to store.
+        address: of the folder.
+        shard: samples of a shard.
+        chunk: samples made at once by a thread.
+        threads: how many make samples.
+    """
+
+    source: Source
+    address: str
+    shard: int
+    chunk: int
+    threads: int
+
+    def __call__(self, span: tuple[int, int]) -> int:
+        """Write the shard of these samples, if it is not there; how many they are."""
+        first, end = span
+        if self._folder.shard_of(span) is None:
+            with ThreadPoolExecutor(self.threads) as pool:
+                content = shard_content(_arrays(self.source, self._columns, span, self.chunk, pool))
+            self._folder.add(Shard(first, end, len(content), store.content_checksum(content)), content)
+        return end - first
+
+    @property
+    def sample_bytes(self) -> int:
+        """Bytes of a sample."""
+        return sum(column.bytes for column in self._columns)
+
+    @cached_property
+    def _columns(self) -> tuple[ArrayColumn, ...]:
+        return columns_of(self.source)
+
+    @cached_property
+    def _folder(self) -> _Folder:
+        origin = origin_of(self.source)
+        assert origin is not None  # asked before
+        return _Folder(location_of(self.address), origin, self.shard)
 
 
 class _Folder:
@@ -134,6 +180,14 @@ class _Folder:
                 found[shard.first, shard.end] = shard
         return found
 
+    def shard_of(self, span: tuple[int, int]) -> Shard | None:
+        """The shard of these samples, if another process has written it since `known` was asked; errors as `known`."""
+        name = f"{span_name(*span)}.json"
+        if self.place.size(name) is None:
+            return None
+        shard = self._begun(name, self.place.read(name))
+        return shard if self.place.size(shard.file) == shard.bytes else None
+
     def add(self, shard: Shard, content: bytes) -> None:
         """Write a shard, and then that it is there."""
         self.place.write(shard.file, content)
@@ -150,6 +204,7 @@ class _Folder:
         for name in self.place.names():
             if name not in kept:
                 self.place.remove(name)
+        self.place.remove_unfinished()
 
     def _manifest(self) -> Manifest | None:
         if self.place.size(MANIFEST) is None:

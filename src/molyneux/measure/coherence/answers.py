@@ -7,8 +7,9 @@ read (-1 in the reading) is wrong.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from torch import Tensor
@@ -165,23 +166,34 @@ def read_all(evaluation: Evaluation, made: Mapping[str, Tensor]) -> dict[str, Re
 
 def true_answers(evaluation: Evaluation) -> dict[str, ReadCodes]:
     """What the readers read in the true views, by modality that some sample has: the ceiling of their scores."""
-    return evaluation.once("true answers", lambda: _read_true(evaluation, evaluation.reader))
+    return evaluation.once("true answers", lambda: _read_true(evaluation, judges=False))
 
 
 def judged_true(evaluation: Evaluation) -> dict[str, ReadCodes]:
     """As `true_answers`, by the judges of modalities that an exact reader reads too."""
-    return evaluation.once("judged true views", lambda: _read_true(evaluation, evaluation.judge))
+    return evaluation.once("judged true views", lambda: _read_true(evaluation, judges=True))
 
 
-def _read_true(evaluation: Evaluation, choose: Callable[[str], Reader | None]) -> dict[str, ReadCodes]:
-    readers = {name: reader for name in evaluation.available if (reader := choose(name)) is not None}
+def _read_true(evaluation: Evaluation, *, judges: bool) -> dict[str, ReadCodes]:
+    names = [name for name in evaluation.available if _reader_of(evaluation, name, judges=judges) is not None]
     parts: dict[str, list[ReadCodes]] = defaultdict(list)
-    for _, batch in evaluation.true_batches() if readers else ():
-        for name, reader in readers.items():
-            part = having(batch, (name,))
-            if part.factors is not None and len(part):
-                parts[name].append(read(reader, part.views[name], evaluation.spec, part.factors))
-    return {name: ReadCodes.join(found) for name, found in parts.items()}
+    for found in evaluation.by_batch(partial(_read_true_batch, names, judges)) if names else ():
+        for name, answers in found.items():
+            parts[name].append(answers)
+    return {name: ReadCodes.join(parts[name]) for name in names if name in parts}
+
+
+def _read_true_batch(names: Sequence[str], judges: bool, evaluation: Evaluation, start: int, end: int) -> dict[str, ReadCodes]:
+    batch, found = evaluation.true_batch(start, evaluation.batch(start, end)), {}
+    for name in names:
+        part, reader = having(batch, (name,)), _reader_of(evaluation, name, judges=judges)
+        if reader is not None and part.factors is not None and len(part):
+            found[name] = read(reader, part.views[name], evaluation.spec, part.factors)
+    return found
+
+
+def _reader_of(evaluation: Evaluation, modality: str, *, judges: bool) -> Reader | None:
+    return evaluation.judge(modality) if judges else evaluation.reader(modality)
 
 
 def reading_text(reading: Reading, factors: Sequence[Factor], row: int) -> str:

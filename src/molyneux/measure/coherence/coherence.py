@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, final
 
 from molyneux.core import Decodes, Encodes, NotApplicableError, Reader, Score, Spec
@@ -99,7 +100,7 @@ class Coherence(Measure):
             raise NotApplicableError("coherence needs at least two modalities and known factors: choose another source")
         chosen = directions(evaluation.spec, self.directions, available=evaluation.available)
         constants = {item.name: ConstantText(item) for item in evaluation.spec.modalities if item.kind == "text"}
-        answers, judged, letters = self._cross_generate(evaluation, chosen, constants)
+        answers, judged, letters = _cross_generate(evaluation, chosen, constants, self.draw)
         ceilings, judge_ceilings = true_answers(evaluation), judged_true(evaluation)
         total, beside = Measurement(), dict[Direction, Mapping[str, ReadCodes]]()
         for direction in chosen:
@@ -150,38 +151,6 @@ class Coherence(Measure):
         joined = {direction: ReadCodes.join(parts) for direction, parts in answers.items()}
         return by_inputs(joined, ceilings, recorder, samples=evaluation.size, beside=beside)
 
-    def _cross_generate(
-        self, evaluation: Evaluation, chosen: Sequence[Direction], constants: Mapping[str, ConstantText]
-    ) -> tuple[dict[Direction, list[ReadCodes]], dict[Direction, list[ReadCodes]], dict[Direction, list[LetterAccuracy]]]:
-        """What readers, and judges beside exact readers, read in each direction, and the characters that are right, by batch.
-
-        The targets of a source are decoded together. True texts are counted in `constants`.
-        """
-        answers, judged = defaultdict[Direction, list[ReadCodes]](list), defaultdict[Direction, list[ReadCodes]](list)
-        letters = defaultdict[Direction, list[LetterAccuracy]](list)
-        for start, batch in evaluation.batches():
-            for name, constant in constants.items():
-                true = having(evaluation.true_batch(start, batch), (name,)).to("cpu")
-                constant.add(true.views[name], true.lengths.get(name))
-            for observed, targets in targets_by_source(chosen).items():
-                if (found := evaluation.generated_from(observed, start, batch, draw=self.draw)) is None:
-                    continue
-                part, made = found[0].to("cpu"), decoded(evaluation.model, found[1], evaluation.spec, only=targets)
-                for direction in (Direction(observed, target) for target in targets):
-                    view, modality = made[direction.target], evaluation.spec.modality(direction.target)
-                    reader, asked = evaluation.reader(modality.name), asked_factors(evaluation, direction)
-                    if reader is not None and asked and part.factors is not None:
-                        answers[direction].append(read(reader, view, evaluation.spec, part.factors).select(asked))
-                        if (judge := evaluation.judge(modality.name)) is not None:
-                            found_too = read(judge, view, evaluation.spec, part.factors)
-                            judged[direction].append(found_too.select([name for name in asked if name in judge.factors]))
-                    known = part.mask(modality.name)
-                    if modality.kind == "text" and bool(known.any()):
-                        true = part[known]
-                        lengths = true.lengths.get(modality.name)
-                        letters[direction].append(LetterAccuracy.of(modality, view[known], true.views[modality.name], lengths))
-        return answers, judged, letters
-
     def _answered(
         self,
         direction: Direction,
@@ -201,6 +170,73 @@ class Coherence(Measure):
             (*scores, *value_scores(answers, ceiling, recorder, beside)),
             (confusion_gallery(answers, direction, read_by(recorder.origin)[direction.target]),),
         )
+
+
+@dataclass(frozen=True)
+class _Generated:
+    """What there is in what was generated of one batch.
+
+    Args:
+        answers: by direction what readers read.
+        judged: what judges beside exact readers read.
+        letters: the characters that are right.
+        constants: the true texts, counted.
+    """
+
+    answers: Mapping[Direction, ReadCodes]
+    judged: Mapping[Direction, ReadCodes]
+    letters: Mapping[Direction, LetterAccuracy]
+    constants: Mapping[str, ConstantText]
+
+
+def _cross_generate(
+    evaluation: Evaluation, chosen: Sequence[Direction], constants: Mapping[str, ConstantText], draw: Draw
+) -> tuple[dict[Direction, list[ReadCodes]], dict[Direction, list[ReadCodes]], dict[Direction, list[LetterAccuracy]]]:
+    """What readers, and judges beside exact readers, read in each direction, and the characters that are right, by batch.
+
+    True texts are counted in `constants`.
+    """
+    answers, judged = defaultdict[Direction, list[ReadCodes]](list), defaultdict[Direction, list[ReadCodes]](list)
+    letters = defaultdict[Direction, list[LetterAccuracy]](list)
+    for made in evaluation.by_batch(partial(_generate, tuple(chosen), draw)):
+        for name, counted in made.constants.items():
+            constants[name].include(counted)
+        for direction in chosen:
+            if direction in made.answers:
+                answers[direction].append(made.answers[direction])
+            if direction in made.judged:
+                judged[direction].append(made.judged[direction])
+            if direction in made.letters:
+                letters[direction].append(made.letters[direction])
+    return answers, judged, letters
+
+
+def _generate(chosen: Sequence[Direction], draw: Draw, evaluation: Evaluation, start: int, end: int) -> _Generated:
+    """Generate the views of one batch in each direction and read them; the targets of a source are decoded together."""
+    batch, spec = evaluation.batch(start, end), evaluation.spec
+    found = _Generated({}, {}, {}, {item.name: ConstantText(item) for item in spec.modalities if item.kind == "text"})
+    answers, judged, letters = dict[Direction, ReadCodes](), dict[Direction, ReadCodes](), dict[Direction, LetterAccuracy]()
+    for name, constant in found.constants.items():
+        true = having(evaluation.true_batch(start, batch), (name,)).to("cpu")
+        constant.add(true.views[name], true.lengths.get(name))
+    for observed, targets in targets_by_source(chosen).items():
+        if (generated := evaluation.generated_from(observed, start, batch, draw=draw)) is None:
+            continue
+        part, made = generated[0].to("cpu"), decoded(evaluation.model, generated[1], spec, only=targets)
+        for direction in (Direction(observed, target) for target in targets):
+            view, modality = made[direction.target], spec.modality(direction.target)
+            reader, asked = evaluation.reader(modality.name), asked_factors(evaluation, direction)
+            if reader is not None and asked and part.factors is not None:
+                answers[direction] = read(reader, view, spec, part.factors).select(asked)
+                if (judge := evaluation.judge(modality.name)) is not None:
+                    known = [name for name in asked if name in judge.factors]
+                    judged[direction] = read(judge, view, spec, part.factors).select(known)
+            known_texts = part.mask(modality.name)
+            if modality.kind == "text" and bool(known_texts.any()):
+                true = part[known_texts]
+                lengths = true.lengths.get(modality.name)
+                letters[direction] = LetterAccuracy.of(modality, view[known_texts], true.views[modality.name], lengths)
+    return replace(found, answers=answers, judged=judged, letters=letters)
 
 
 def _without_model(

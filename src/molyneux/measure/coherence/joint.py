@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from types import MappingProxyType
 
@@ -19,7 +20,7 @@ from molyneux.measure.coherence.answers import ReadCodes, read_all
 from molyneux.measure.coherence.controls import MEAN, view_controls
 from molyneux.measure.coherence.scores import CEILING, agreement_scores
 from molyneux.measure.evaluation import Evaluation
-from molyneux.measure.generation import decoded, prior_codes
+from molyneux.measure.generation import WithPrior, decoded, prior_codes, priors_of
 from molyneux.measure.scores import Recorder
 
 _MOST_PAIRED = 20
@@ -75,16 +76,26 @@ class Readings:
         return Readings(self.factors, {name: rng.permutation(codes) for name, codes in self.codes.items()}, self.reads)
 
 
-def joint_readings(evaluation: Evaluation) -> dict[str, ReadCodes]:
-    """What the readers read in jointly generated views, by modality; as many draws as there are samples."""
-    names = [name for name in evaluation.spec.names if evaluation.reader(name) is not None]
+def joint_readings(evaluation: Evaluation, prior: str = "") -> dict[str, ReadCodes]:
+    """What the readers read in jointly generated views, by modality; as many draws as there are samples.
+
+    Args:
+        evaluation: has the model and the readers.
+        prior: name of one of the priors of the model (`priors_of`); its usual one by default.
+    """
     piles: dict[str, list[ReadCodes]] = defaultdict(list)
-    for start in range(0, evaluation.size, evaluation.batch_size):
-        size = min(evaluation.batch_size, evaluation.size - start)
-        codes = prior_codes(evaluation.model, size, evaluation.generator("joint", start))
-        for name, found in read_all(evaluation, decoded(evaluation.model, codes, evaluation.spec, only=names)).items():
+    for part in evaluation.by_batch(partial(_read_draws, prior)):
+        for name, found in part.items():
             piles[name].append(found)
     return {name: ReadCodes.join(parts) for name, parts in piles.items()}
+
+
+def _read_draws(prior: str, evaluation: Evaluation, start: int, end: int) -> dict[str, ReadCodes]:
+    """What the readers read in views of as many draws as a batch has samples."""
+    model = WithPrior(evaluation.model, priors_of(evaluation.model)[prior]) if prior else evaluation.model
+    names = [name for name in evaluation.spec.names if evaluation.reader(name) is not None]
+    codes = prior_codes(model, end - start, evaluation.generator("joint", start))
+    return read_all(evaluation, decoded(model, codes, evaluation.spec, only=names))
 
 
 def mean_readings(evaluation: Evaluation, true: Mapping[str, ReadCodes]) -> dict[str, ReadCodes]:

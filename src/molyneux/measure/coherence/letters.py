@@ -61,6 +61,12 @@ class ConstantText:
         self._padded += self._weigh(truth, torch.full_like(inside, 1.0 / truth.shape[-1]))
         self.count += len(truth)
 
+    def include(self, other: ConstantText) -> None:
+        """Count the texts that another one has counted too."""
+        self._published += other._published
+        self._padded += other._padded
+        self.count += other.count
+
     @property
     def published(self) -> float:
         """Letters of the best constant text over the true length, 0..1."""

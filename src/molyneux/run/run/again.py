@@ -10,12 +10,13 @@ from typing import Any
 
 from molyneux.core import Score, StoreError, store
 from molyneux.core.chain import require_one_run
+from molyneux.core.workers import Workers
 from molyneux.learn.training.hardware import threads
 from molyneux.measure import evaluate
 from molyneux.run.run.folder import RunFolder, open_experiment
 from molyneux.run.run.report import Outcome, Silent, read_scores
 from molyneux.run.run.same_samples import require_same_samples
-from molyneux.run.run.steps import Run, RunProgress, evaluations
+from molyneux.run.run.steps import Run, RunProgress, shared_evaluations
 from molyneux.run.run.stored import RUN_FOLDER, given_folder, stored_settings
 
 Key = tuple[str, tuple[tuple[str, str | tuple[str, ...]], ...]]
@@ -35,7 +36,9 @@ class Repeated:
     changed: tuple[str, ...]
 
 
-def measure_again(folder: Path | str, *, trust: bool = False, progress: RunProgress | None = None) -> Repeated:
+def measure_again(
+    folder: Path | str, *, trust: bool = False, workers: Workers | None = None, progress: RunProgress | None = None
+) -> Repeated:
     """Measure the model of a run again and compare; nothing is written.
 
     With as many threads as before, since how many share a sum decides its last digits, and resampling makes more of these.
@@ -43,6 +46,7 @@ def measure_again(folder: Path | str, *, trust: bool = False, progress: RunProgr
     Args:
         folder: of a run that was measured, or an export of one, opened.
         trust: whether classes that are not of this package are imported, which runs their code.
+        workers: processes that reach the folder too, and share what is measured; see `open_workers`.
         progress: is called as it goes.
 
     Raises:
@@ -52,12 +56,12 @@ def measure_again(folder: Path | str, *, trust: bool = False, progress: RunProgr
     """
     folder = given_folder(folder, RUN_FOLDER)
     with _told_what_was_left_out(folder):
-        return _measure_again(folder, trust, progress or Silent())
+        return _measure_again(folder, trust, workers, progress or Silent())
 
 
-def _measure_again(folder: Path, trust: bool, told: RunProgress) -> Repeated:
+def _measure_again(folder: Path, trust: bool, workers: Workers | None, told: RunProgress) -> Repeated:
     experiment = open_experiment(folder, trust=trust)
-    run = Run(RunFolder(folder, experiment), told)
+    run = Run(RunFolder(folder, experiment), told, workers)
     if not run.folder.model.complete:
         raise StoreError(f"expected a trained model in {folder}, got none: run molyneux learn {folder} first")
     run.folder.model.verify()
@@ -67,7 +71,7 @@ def _measure_again(folder: Path, trust: bool, told: RunProgress) -> Repeated:
         require_same_samples(details, experiment.data, run.source, folder, (experiment.measure.split,))
     told.begin("measure", "measuring again")
     with threads(_threads(folder)):
-        found = evaluate(experiment.measure.measures, evaluations(run), progress=told.advance).scores
+        found = evaluate(experiment.measure.measures, shared_evaluations(run), progress=told.advance).scores
     return Repeated(Outcome(folder, found, (), experiment.resolved), tuple(_changes(stored, found)))
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
+
+import torch
 
 from molyneux.core import (
     Condition,
@@ -20,11 +23,14 @@ from molyneux.core import (
     save_exhibits,
     store,
 )
+from molyneux.core.workers import Workers
 from molyneux.data import Split, StoredSource, contact_sheet, store_samples
 from molyneux.data.dataset import SPLITS
 from molyneux.learn import FitProgress, fit, post_fit_precision, precision_of, save_model
+from molyneux.learn.training.hardware import threads
 from molyneux.learn.training.timed_steps import FitStep
 from molyneux.measure import Evaluation, Galleries, Measure, evaluate
+from molyneux.measure.opened_evaluations import OpenedEvaluations, share_out
 from molyneux.run.run.experiment import Experiment
 from molyneux.run.run.folder import RunFolder, held, open_experiment
 from molyneux.run.run.making import make_model, stored_model
@@ -55,7 +61,12 @@ class RunProgress(StepProgress, FitProgress, Protocol):
 
 
 def run_experiment(
-    experiment: Experiment, folder: Path | str, *, steps: Sequence[Step] = _ALL, progress: RunProgress | None = None
+    experiment: Experiment,
+    folder: Path | str,
+    *,
+    steps: Sequence[Step] = _ALL,
+    workers: Workers | None = None,
+    progress: RunProgress | None = None,
 ) -> Outcome:
     """Run an experiment, or go on where an earlier call with the same folder stopped, also after a crash, a kill or Ctrl-C.
 
@@ -65,6 +76,7 @@ def run_experiment(
         experiment: what to run.
         folder: of this experiment, or of one with the same samples and training; what that one measured is made again.
         steps: which steps; they are done in the order of `Step`.
+        workers: processes that reach `folder` too, and share what is measured; the scores are the same. See `open_workers`.
         progress: receives the progress.
 
     Raises:
@@ -80,7 +92,7 @@ def run_experiment(
     if unknown:
         raise ConfigError(unknown)
     with held(folder, experiment) as ours:
-        run = Run(ours, progress or Silent())
+        run = Run(ours, progress or Silent(), workers)
         for name, do in STEPS.items():
             if name in steps:
                 do(run)
@@ -101,14 +113,17 @@ def open_evaluation(folder: Path | str, *, trust: bool = False) -> Evaluation:
         StoreError: it is no folder of a run, or its model is not trained yet. ConfigError: as `open_experiment`.
         CorruptFileError: a file of the model or the samples was truncated, altered or removed.
     """
-    folder = given_folder(folder, RUN_FOLDER)
+    found = _open_evaluations(given_folder(folder, RUN_FOLDER), trust)[0]
+    found.model.eval()
+    return found
+
+
+def _open_evaluations(folder: Path, trust: bool) -> list[Evaluation]:
     run = Run(RunFolder(folder, open_experiment(folder, trust=trust)), Silent())
     if not run.folder.model.complete:
         raise StoreError(f"expected a trained model in {folder}, got none: run molyneux learn {folder} first")
     run.folder.model.verify()
-    found = evaluations(run)[0]
-    found.model.eval()
-    return found
+    return evaluations(run)
 
 
 @dataclass(frozen=True)
@@ -117,6 +132,7 @@ class Run:
 
     folder: RunFolder
     progress: RunProgress
+    workers: Workers | None = None
 
     @property
     def experiment(self) -> Experiment:
@@ -231,11 +247,21 @@ def measure(run: Run) -> None:
         run.folder.samples.verify()
     stage.clear()
     run.progress.begin("measure", "measuring")
+    with threads(None if run.workers is None else run.workers.threads):
+        given = shared_evaluations(run)
+        measurement = evaluate(experiment.measure.measures, given, progress=run.progress.advance)
+        save_exhibits(stage.folder, (*measurement.exhibits, *usual_galleries(experiment.measure.measures, given[0])))
+        store.write_lines(stage.folder / "scores.jsonl", [score.to_json() for score in measurement.scores])
+        stage.finish({"scores": len(measurement.scores), "machine": machine()})
+
+
+def shared_evaluations(run: Run) -> list[Evaluation]:
+    """The evaluations of a run, whose batches its workers compute, where it has some, with as many threads as there are here."""
     given = evaluations(run)
-    measurement = evaluate(experiment.measure.measures, given, progress=run.progress.advance)
-    save_exhibits(stage.folder, (*measurement.exhibits, *usual_galleries(experiment.measure.measures, given[0])))
-    store.write_lines(stage.folder / "scores.jsonl", [score.to_json() for score in measurement.scores])
-    stage.finish({"scores": len(measurement.scores), "machine": machine()})
+    if run.workers is None:
+        return given
+    opening = partial(_open_evaluations, run.folder.path.resolve(), run.experiment.trusted)
+    return share_out(given, run.workers, OpenedEvaluations(opening, torch.get_num_threads()))
 
 
 def usual_galleries(measures: Sequence[Measure], evaluation: Evaluation) -> tuple[Exhibit, ...]:

@@ -14,25 +14,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from molyneux.core import ConfigError, MolyneuxError, StoreError, store
+from molyneux.core import MolyneuxError, StoreError, store
 from molyneux.core.config import dump_document
+from molyneux.run.cluster.ray_workers import ATTEMPTS, LAST_SECONDS, RayWorkers, cores, ray_address, thread_settings
 from molyneux.run.run.experiment import Experiment
 from molyneux.run.run.folder import RunFolder
 from molyneux.run.studies.pruning import Losses, PrunedRun, PruningRule, pruned_run
-from molyneux.run.studies.ray_agents import watch_agents
 from molyneux.run.studies.study import run_name
 
 if TYPE_CHECKING:
     from molyneux.run.studies.records import Records
-
-ATTEMPTS = 3
-"""How often a run is begun whose worker was killed; each goes on from the last checkpoint."""
-
-LAST_SECONDS = 30.0
-"""How long the runs of a study that is stopped may take to write their checkpoints."""
 
 Report = Callable[[str, int, int], None]
 """Receives the step of a run, how much of it is done, and how much there is in all."""
@@ -111,17 +104,18 @@ class Launcher(ABC):
         """End every run that is under way."""
 
 
-def make_launcher(on: str, jobs: int) -> Launcher:
+def make_launcher(on: str, jobs: int, *, gpus: float | None = 0.0) -> Launcher:
     """The launcher for `local`, `ray` (on this machine, or the cluster that RAY_ADDRESS names) or the address of a Ray cluster.
+
+    Args:
+        on: where runs are computed.
+        jobs: how many at the same time.
+        gpus: of a cluster, for each run; None shares all of them out. See `RayWorkers`.
 
     Raises:
         ConfigError: no such place, or Ray is not installed.
     """
-    if on == "local":
-        return LocalLauncher(jobs)
-    if on == "ray" or on.startswith("ray://") or ":" in on:
-        return RayLauncher(jobs, None if on == "ray" else on)
-    raise ConfigError(f"--on: expected local, ray or the address of a Ray cluster such as ray://host:10001, got {on!r}")
+    return LocalLauncher(jobs) if on == "local" else RayLauncher(jobs, ray_address(on), gpus=gpus)
 
 
 class LocalLauncher(Launcher):
@@ -179,7 +173,7 @@ class LocalLauncher(Launcher):
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
-                env={**os.environ, **_thread_settings(self.jobs)},
+                env={**os.environ, **thread_settings(max(1, cores() // self.jobs))},
                 start_new_session=True,
             )
             self._processes.add(process)
@@ -187,76 +181,44 @@ class LocalLauncher(Launcher):
 
 
 class RayLauncher(Launcher):
-    """Each run as a Ray task in a worker process of its own.
+    """Runs in processes on a Ray cluster, each of which computes many runs, one after the other.
 
     The machines of a cluster share the file system that holds the folders of the runs, and have this package installed. The run
-    of a worker that was killed, or whose machine is gone, is taken up by another from the last checkpoint.
+    of a process that was killed, or whose machine is gone, is taken up by another from the last checkpoint.
 
     Args:
         jobs: runs at the same time.
         address: of a cluster; None takes the one that RAY_ADDRESS names, or starts Ray on this machine.
+        gpus: of each run, see `RayWorkers`.
 
     Raises:
         ConfigError: Ray is not installed, or no cluster answers at the address.
     """
 
-    def __init__(self, jobs: int, address: str | None = None) -> None:
+    def __init__(self, jobs: int, address: str | None = None, *, gpus: float | None = 0.0) -> None:
         super().__init__(jobs)
-        self._ray = _import_ray()
-        self._tasks: dict[str, Any] = {}
-        self._lock = threading.Lock()
-        variables = _thread_settings(jobs) | {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
-        self._threads = int(variables["OMP_NUM_THREADS"])
-        local = address is None and "RAY_ADDRESS" not in os.environ
-        try:
-            self._ray.init(
-                address=address,
-                runtime_env={"env_vars": variables},
-                log_to_driver=False,
-                logging_level="ERROR",
-                **({"num_cpus": jobs * self._threads, "include_dashboard": False} if local else {}),
-            )
-        except (ConnectionError, OSError, RuntimeError, ValueError, ImportError) as error:
-            raise ConfigError(f"--on: cannot use the Ray cluster at {address or 'this machine'}: {error}") from error
-        self._watch = watch_agents() if local else None
+        self._workers = RayWorkers(jobs, address, gpus=gpus)
 
     def run(self, job: Job, report: Report) -> str:
         """See `Launcher`."""
-        from ray.exceptions import RayError, TaskCancelledError
+        from ray.exceptions import RayTaskError
 
-        from molyneux.run.studies.worker import ray_task
+        from molyneux.run.studies.worker import ray_run
 
-        options = {"num_cpus": self._threads, "max_retries": ATTEMPTS - 1, "max_calls": 1}
         progress = job.log.with_suffix(".progress")
-        with self._lock:
-            task = self._ray.remote(**options)(ray_task).remote(*job.words, str(progress))
-            self._tasks[job.name] = task
+        words = (*job.words, str(progress))
         try:
-            while not self._ray.wait([task], timeout=1.0)[0]:
-                _report_last_line(progress, report)
-            return str(self._ray.get(task))
-        except TaskCancelledError:
-            return "the study was stopped: the same command goes on where it stopped"
-        except RayError as error:
-            return f"its Ray task failed: {str(error).strip().splitlines()[0]}"
+            return self._workers.call(ray_run, words, look=lambda: _report_last_line(progress, report))
+        except RayTaskError as error:
+            return f"its process on the cluster failed: {type(error.cause).__name__}: {error.cause}"
+        except MolyneuxError as error:
+            return str(error)
         finally:
             progress.unlink(missing_ok=True)
 
     def stop(self) -> None:
-        """Cancel the tasks, which get some time to write checkpoints, and leave the cluster; a Ray that was started here ends."""
-        tasks = list(self._tasks.values())
-        try:
-            for task in tasks:
-                self._ray.cancel(task)  # as Ctrl-C does
-            if tasks:
-                self._ray.wait(tasks, num_returns=len(tasks), timeout=LAST_SECONDS)
-        finally:
-            for task in tasks:
-                self._ray.cancel(task, force=True)
-        self._ray.shutdown()
-        if self._watch is not None:
-            self._watch.communicate()
-            self._watch = None
+        """See `Launcher`: the runs get some time to write checkpoints, and a Ray that was started here ends."""
+        self._workers.stop()
 
 
 @dataclass(frozen=True)
@@ -322,23 +284,6 @@ class Pool:
         job = Job(name, settings, folder.resolve(), settings.with_suffix(".log"), place)
         error = self.launcher.run(job, lambda step, done, total: self.progress.run(name, step, done, total))
         return error, pruned_run(place) if place is not None and not error else None
-
-
-def _import_ray() -> ModuleType:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere unless a command asks for it
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # a run without a GPU need not hide the machine's
-    try:
-        import ray
-    except ImportError as error:
-        raise ConfigError("--on ray needs Ray, which is not installed: pip install 'molyneux[ray]'") from error
-    return ray
-
-
-def _thread_settings(jobs: int) -> dict[str, str]:
-    """Threads that wait without spinning, and not more of them than cores."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    threads = str(max(1, cores // jobs))
-    return {"OMP_WAIT_POLICY": "PASSIVE", "OMP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads}
 
 
 def _follow(stream: Iterable[str] | None, report: Report) -> str:

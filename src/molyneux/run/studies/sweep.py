@@ -43,6 +43,7 @@ def run_study(
     *,
     jobs: int = 1,
     on: str = "local",
+    gpus: float | None = None,
     storage: str = "",
     part: tuple[int, int] = (1, 1),
     progress: SweepProgress,
@@ -57,8 +58,10 @@ def run_study(
         folder: of its runs, and of the storage of a search.
         results: where the records and the pages go; records are written after every run, and those of a grid that are there
             stand for their runs. Move them away to run everything anew.
-        jobs: runs at the same time, each in a process of its own.
+        jobs: runs at the same time, each in a process of its own; on a cluster, a process computes many, one after the other.
         on: where they are computed: `local`, `ray`, or the address of a Ray cluster that shares this file system.
+        gpus: of a cluster, the part of a GPU for each run, such as 0.25, or how many. By default its GPUs are shared out among
+            `jobs`, unless `learn.device` is cpu.
         storage: the URL of a database for the trials of a search, in place of that of the study. Sweeps on several machines,
             each with its own folders, share the trials of a study through it.
         part: which part of the grid of how many, counted from 1, such as (2, 8) for the second of eight jobs of a cluster. A part
@@ -76,6 +79,8 @@ def run_study(
     results, folder = given_path(results, "a folder of results"), given_path(folder, "a folder of runs")
     if jobs < 1:
         raise ConfigError(f"expected jobs of at least 1, got {jobs}")
+    if gpus is not None and on == "local":
+        raise ConfigError("--gpus: expected --on with a cluster, which shares its GPUs out: leave --gpus out")
     if storage and study.search == "grid":
         raise ConfigError("--storage: a grid has no trials: leave it out, or set search to random or tpe in the study")
     number, parts = part
@@ -96,7 +101,8 @@ def run_study(
         if study.search == "grid":
             records.require_all_of(grid)
             records.take_in(sorted(results.glob("part-*-of-*")), grid)
-        with make_launcher(on, jobs) as launcher:
+        without = all(experiment.learn.training.device == "cpu" for experiment in grid)
+        with make_launcher(on, jobs, gpus=0.0 if gpus is None and without else gpus) as launcher:
             pool = Pool(folder, launcher, progress, records, trust=study.search == "grid")
             if study.search == "grid":
                 finished = pool.run(grid[number - 1 :: parts])

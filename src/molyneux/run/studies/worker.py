@@ -1,4 +1,4 @@
-"""What computes one run of a study: the main function of a worker process, and that of a Ray task."""
+"""What computes one run of a study: the main function of a process on this machine, and that of one on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import json
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
 from molyneux.core import MolyneuxError
 from molyneux.core.config import read_document
 from molyneux.learn import keep_freed_memory
+from molyneux.run.cluster.ray_workers import STOPPED, interrupt_if_cancelled
 from molyneux.run.run.experiment import read_experiment
 from molyneux.run.run.steps import run_experiment
 from molyneux.run.studies.pruning import run_watched
@@ -36,10 +37,15 @@ def work(config: str, folder: str, rule: str = "") -> int:
 
 
 class ProgressLines:
-    """Writes the progress of a run as JSON lines, at most two a second."""
+    """Writes the progress of a run as JSON lines, at most two a second.
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream, self._step, self._written = stream, "", 0.0
+    Args:
+        stream: where.
+        look: is called as often.
+    """
+
+    def __init__(self, stream: TextIO, *, look: Callable[[], None] = lambda: None) -> None:
+        self._stream, self._step, self._written, self._look = stream, "", 0.0, look
 
     def write(self, record: Mapping[str, object]) -> None:
         """One line."""
@@ -55,6 +61,7 @@ class ProgressLines:
         """So much is done."""
         if time.monotonic() - self._written > 0.5:
             self._written = time.monotonic()
+            self._look()
             self.write({"step": self._step, "done": done, "total": total})
 
     def step(self, done: int, total: int, samples_per_second: float, seconds_left: float) -> None:
@@ -68,14 +75,21 @@ class ProgressLines:
         """What the user of a training should know; it is in the record of the run, and below the table of the study."""
 
 
-def ray_task(config: str, folder: str, rule: str, progress: str) -> str:
-    """Compute a run in a Ray worker, with its progress as lines in a file; what went wrong, empty if nothing did."""
+def ray_run(words: tuple[str, str, str, str]) -> str:
+    """Compute a run in a process of a Ray cluster; what went wrong, empty if nothing did.
+
+    Args:
+        words: the file of its settings, its folder, the file of a rule or "", and a file for its progress, as lines.
+    """
+    config, folder, rule, progress = words
     keep_freed_memory()
     with Path(progress).open("a", encoding="utf-8") as stream:
         try:
-            _compute(config, folder, rule, ProgressLines(stream))
+            _compute(config, folder, rule, ProgressLines(stream, look=interrupt_if_cancelled))
         except MolyneuxError as error:
             return str(error)
+        except KeyboardInterrupt:
+            return STOPPED
     return ""
 
 
