@@ -3,15 +3,13 @@
 import os
 import shutil
 import threading
-import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -66,12 +64,12 @@ class Lost(Toy):
 RAY = {
     "ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "USAGE_STATS_ENABLED": "0",
-    "health_check_failure_threshold": "50",
     "worker_register_timeout_seconds": "600",
 }
-"""Settings of Ray, under which machines and processes that are slow because other work runs here are not taken for lost."""
-SLOW = SimpleNamespace(sleep=time.sleep, time=time.time, monotonic=lambda: time.monotonic() / 20)
-"""A clock: Ray gives a machine half a minute to start."""
+"""Settings of Ray, under which processes that are slow because other work runs here are not taken for lost."""
+
+
+TRIES = 6
 
 
 @dataclass
@@ -92,8 +90,7 @@ class Machines:
     def losing(self, split: str, first: int) -> Iterator[None]:
         """Two machines compute, and the first that is asked for this sample or a later one is lost."""
         while len(self.others) < 2:
-            self.others.append(self.cluster.add_node(num_cpus=1, object_store_memory=80 << 20))
-        self.cluster.wait_for_nodes()
+            self.others.append(started(lambda: self.cluster.add_node(num_cpus=1, object_store_memory=80 << 20)))
         (self.place / "waiting").unlink(missing_ok=True)
         (self.place / "asked").write_text("")
         (self.place / "armed").write_text(f"{split} {first}")
@@ -116,6 +113,17 @@ class Machines:
                 self.cluster.remove_node(lost, allow_graceful=False)
 
 
+def started(start: Callable[[], Any]) -> Any:
+    """A machine. It ends itself where its agents need more than 15 seconds to start: on a busy computer it is tried again."""
+    for _ in range(TRIES):
+        try:
+            return start()
+        except Exception as error:
+            if "timed out" not in str(error).lower():
+                raise
+    pytest.skip("this computer is too busy for Ray, which wants to start in 15 seconds")
+
+
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
     place = tmp_path_factory.mktemp("lost")
@@ -125,12 +133,10 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(HERE), str(place), os.environ.get("PYTHONPATH", "")]))
         for name, value in RAY.items():
             patch.setenv(f"RAY_{name}", value)
-        import ray._private.node
         from ray.cluster_utils import Cluster
 
-        patch.setattr(ray._private.node, "time", SLOW)
         head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": 80 << 20}
-        cluster = Cluster(True, head_node_args=head)
+        cluster = started(lambda: Cluster(True, head_node_args=head))
         try:
             yield Machines(cluster, place)
         finally:
