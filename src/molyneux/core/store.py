@@ -181,17 +181,21 @@ def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
     write_text(path, "".join(f"{line}\n" for line in lines))
 
 
-def read_text(path: Path) -> str:
-    """Read a text in UTF-8; errors as `read_json`."""
+def read_text(path: Path, *, most: int = MOST_LINES) -> str:
+    """Read a text in UTF-8 from a file of at most so many bytes; errors as `read_json`."""
     with _reading(path):
-        return files.read_plain(path, most=MOST_LINES).decode()
+        return files.read_plain(path, most=most).decode()
 
 
 def read_lines(path: Path, *, most: int = MOST_LINES) -> list[dict[str, Any]]:
     """Read JSON lines, of one object each, from a file of at most so many bytes; errors as `read_json`."""
+    return parse_lines(read_text(path, most=most), path)
+
+
+def parse_lines(text: str, path: Path) -> list[dict[str, Any]]:
+    """The objects in JSON lines, which are those of a file; CorruptFileError as `read_json`."""
     with _reading(path):
-        lines = files.read_plain(path, most=most).decode().split("\n")
-        return [_object(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
+        return [_object(line, number) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
 
 
 def _object(line: str, number: int) -> dict[str, Any]:

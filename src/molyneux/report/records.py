@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from molyneux.core import StoreError, files, store
+from molyneux.core.json_lines import append_lines, finished_lines
 from molyneux.report.record_lines import RecordLines, StudyRun
 from molyneux.report.run_records import read_run
 from molyneux.report.settings import flatten, portable
@@ -50,6 +51,33 @@ def append_records(path: Path | str, run: StudyRun) -> None:
         store.write_text(path, before + ("" if before.endswith("\n") or not before else "\n") + new)
 
 
+class RecordsFile:
+    """The file of records of a study under way: what is there is read once, and a run that is added is written at once.
+
+    Adding one of ten thousand runs takes as long as adding the first. Who adds holds the folder (`store.locked`); a line that
+    another process did not write to its end, because its machine went, is passed over.
+
+    Args:
+        path: `records.jsonl`, which need not be there.
+
+    Attributes:
+        runs: those that were there.
+
+    Raises:
+        StoreError: the file cannot be read or written. CorruptFileError: it does not hold the records of runs.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self._lines, self._first = path, RecordLines(path), True
+        self.runs = list(self._lines.read(finished_lines(path, most=files.MOST_TEXT)))
+
+    def add(self, run: StudyRun) -> None:
+        """Write the lines of a run below the others; nothing where it is there."""
+        if lines := self._lines.write(run):
+            append_lines(self.path, lines, first=self._first)
+            self._first = False
+
+
 def load_records(path: Path | str) -> list[StudyRun]:
     """Read what `save_records` and `append_records` wrote, in the order of the lines, and the costs in `costs.jsonl` beside it.
 
@@ -65,8 +93,14 @@ def load_records(path: Path | str) -> list[StudyRun]:
     runs = list(RecordLines(path).read(store.read_lines(path, most=files.MOST_TEXT)))
     if not runs:
         raise StoreError(f"expected records of runs in {path}, which is empty: run the sweep, or name another file")
-    costs = _costs(path.with_name(COSTS))
-    return [replace(run, cost=costs.get(cost_key(run), {})) for run in by_seed(runs)]
+    costs = path.with_name(COSTS)
+    return with_costs(runs, store.read_lines(costs) if store.is_file(costs) else [])
+
+
+def with_costs(runs: Sequence[StudyRun], costs: Sequence[Mapping[str, Any]]) -> list[StudyRun]:
+    """The runs, see `by_seed`, each with what its training cost, of the lines of `costs.jsonl`."""
+    known = {"-".join(str(row["run"]).split("-")[-2:]): row for row in costs}
+    return [replace(run, cost=known.get(cost_key(run), {})) for run in by_seed(runs)]
 
 
 def _by_settings(run: StudyRun) -> str:
@@ -100,9 +134,3 @@ def cost_key(run: StudyRun) -> str:
     """The end of the name of a run's folder, by which `costs.jsonl` knows it; empty where its origin is not recorded."""
     experiment = str(run.scores[0].origin.get("experiment") or "") if run.scores else ""
     return f"seed{run.seed}-{experiment[:8]}" if experiment else ""
-
-
-def _costs(path: Path) -> dict[str, Mapping[str, Any]]:
-    """What trainings cost, by `cost_key`."""
-    rows = store.read_lines(path) if store.is_file(path) else []
-    return {"-".join(str(row["run"]).split("-")[-2:]): row for row in rows}

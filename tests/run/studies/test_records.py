@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from molyneux.core import ConflictError
+from molyneux.core import ConflictError, store
 from molyneux.report import StudyRun, append_records, load_records, save_records, study_run
+from molyneux.report.records import RecordsFile
 from molyneux.run import Experiment, Outcome, Study, load_study, parse_experiment, run_study
 from molyneux.run.studies import records
 from molyneux.run.studies.records import Records
@@ -79,6 +80,39 @@ def test_a_run_that_is_added_appends_lines_and_changes_none(runs: list[StudyRun]
     assert path.read_bytes() == (tmp_path / "again.jsonl").read_bytes()
 
 
+def test_what_is_there_is_read_once_however_many_runs_are_added(
+    runs: list[StudyRun], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other, read = tmp_path / "one.jsonl", tmp_path / "other.jsonl", list[Path]()
+    monkeypatch.setattr(store, "read_text", lambda path, real=store.read_text, **most: read.append(path) or real(path, **most))
+    append_records(one, runs[0])
+    file = RecordsFile(one)
+    read.clear()
+    for run in runs[1:]:
+        file.add(run)
+    assert read == [one]  # whether its last line is whole
+    file.add(runs[1])
+    for run in runs:
+        append_records(other, run)
+    assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize("cut", [1, 30])
+def test_a_line_that_was_not_written_to_its_end_is_written_again(runs: list[StudyRun], tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "records.jsonl"
+    for run in runs:
+        append_records(path, run)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-cut])
+    file = RecordsFile(path)
+    assert len(file.runs) == (3 if cut == 1 else 2)  # of the line break alone
+    assert path.read_bytes() == whole[:-cut]
+    file.add(runs[-1])
+    file.add(replace(runs[0], settings={**runs[0].settings, "seed": 77}))
+    assert path.read_bytes().startswith(whole)
+    assert len(load_records(path)) == 4
+
+
 def test_a_run_that_was_measured_again_takes_the_place_of_its_record(
     finished: Outcome, experiment: Experiment, runs: list[StudyRun], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,7 +135,7 @@ from dataclasses import replace
 from pathlib import Path
 from molyneux.core import store
 from molyneux.report import append_records, load_records
-from molyneux.core import ConflictError
+from molyneux.core import ConflictError, store
 (run,) = load_records(Path(sys.argv[1]))
 for seed in range(int(sys.argv[3]), int(sys.argv[3]) + 10):
     while True:

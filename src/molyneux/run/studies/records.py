@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from molyneux.core import ConflictError, History, store
+from molyneux.core.json_lines import append_lines, finished_lines
 from molyneux.core.tooling.documents import differences, places
-from molyneux.report import StudyRun, append_records, flatten, load_records, portable, save_records, study_run
+from molyneux.report import StudyRun, flatten, portable, save_records, study_run
+from molyneux.report.records import RecordsFile, with_costs
 from molyneux.run.run.experiment import Experiment
 from molyneux.run.run.provenance import INPUTS, inputs
 from molyneux.run.run.stored import record_machine, remedy
@@ -37,9 +40,11 @@ class Records:
     def __init__(self, path: Path) -> None:
         self.path, self._costs_path = path, path.with_name(_COSTS)
         self._lock = threading.Lock()
-        self._runs = {_key(_identity_of(run)): run for run in load_records(path)} if store.is_file(path) else {}
-        costs = store.read_lines(self._costs_path) if store.is_file(self._costs_path) else []
+        self._file = RecordsFile(path)
+        costs = finished_lines(self._costs_path)
         self._costs = {str(row["run"]): dict(row) for row in costs}
+        self._runs = {_key(_identity_of(run)): run for run in with_costs(self._file.runs, costs)}
+        self._first_cost = True
 
     @classmethod
     @contextmanager
@@ -50,7 +55,11 @@ class Records:
             ConflictError: another process writes records there. StoreError: the folder cannot be written.
         """
         with store.locked(folder, "--results"):
-            yield cls(folder / _RECORDS)
+            records = cls(folder / _RECORDS)
+            try:
+                yield records
+            finally:
+                records.sort_costs()
 
     def __contains__(self, experiment: Experiment) -> bool:
         return _key(_identity(experiment)) in self._runs
@@ -83,7 +92,7 @@ class Records:
             with self._lock:
                 for key in new:
                     self._runs[key] = part._runs[key]
-                    append_records(self.path, part._runs[key])
+                    self._file.add(part._runs[key])
                 for name in sorted(part._costs.keys() - self._costs.keys()) if new else ():
                     self._write_cost(name, part._costs[name])
             found += len(new)
@@ -108,9 +117,10 @@ class Records:
             before = self._runs.get(_key(wanted))
             self._runs[_key(wanted)] = replace(run, cost=cost)
             if before is None:
-                append_records(self.path, run)
+                self._file.add(run)
             elif _content(before) != _content(run):
                 save_records(self.path, list(self._runs.values()))
+                self._file = RecordsFile(self.path)
             if cost:
                 self._write_cost(folder.name, cost)
 
@@ -125,9 +135,18 @@ class Records:
         with self._lock:
             store.write_lines(self.path.with_name("trials.jsonl"), list(rows))
 
+    def sort_costs(self) -> None:
+        """Write the costs in the order of the names of runs, one line each: the same runs in any order give the same file."""
+        with self._lock:
+            if not self._first_cost:
+                store.write_lines(self._costs_path, [self._costs[known] for known in sorted(self._costs)])
+
     def _write_cost(self, name: str, cost: Mapping[str, Any]) -> None:
-        self._costs[name] = dict(cost)
-        store.write_lines(self._costs_path, [self._costs[known] for known in sorted(self._costs)])
+        if self._costs.get(name) != cost:
+            self._costs[name] = dict(cost)
+            line = json.dumps(cost, sort_keys=True, ensure_ascii=False, allow_nan=False)
+            append_lines(self._costs_path, [line], first=self._first_cost)
+            self._first_cost = False
 
     def of(self, experiments: Sequence[Experiment]) -> list[StudyRun]:
         """The records of these experiments."""
