@@ -119,7 +119,7 @@ class StudyPart:
     published: PublishedResults | None
     left_out: str = ""
 
-    @property
+    @cached_property
     def main(self) -> list[Key]:
         """The coherence of whole views, direction by direction; where there is none, the first scores without a factor.
 
@@ -131,12 +131,12 @@ class StudyPart:
         whole = [key for key in whole if wording.family(key[0]) != "robustness"] or whole
         return _keys(coherence_scores(self.scores)) or self._widest_first(whole)[:8]
 
-    @property
+    @cached_property
     def strict(self) -> list[Key]:
         """Strict coherence of whole views, direction by direction."""
         return [key for key in self.main if key[0] == "coherence.strict"]
 
-    @property
+    @cached_property
     def leading(self) -> list[Key]:
         """The score that stands for the part without coherence: a prediction, the recommended gap of codes, or else the first."""
         known = [key for key in self.main if key[0] != "coherence.strict"]
@@ -145,23 +145,23 @@ class StudyPart:
         predicted = [key for key in known if wording.family(key[0]) == "prediction"]
         return (predicted or gaps or known)[:1]
 
-    @property
+    @cached_property
     def factors(self) -> list[Key]:
         """The accuracies of single factors, direction by direction."""
         return _keys(factor_scores(self.scores))
 
-    @property
+    @cached_property
     def rest(self) -> list[Key]:
         """Every other score of the samples as they are."""
         shown = {*self.main, *self.factors}
         return [key for key in self._where(conditional=False) if key not in shown]
 
-    @property
+    @cached_property
     def conditions(self) -> list[Key]:
         """The scores under conditions, such as corruptions, without those of single factors."""
         return [key for key in self._where(conditional=True) if "factor" not in dict(key[1])]
 
-    @property
+    @cached_property
     def scores(self) -> list[Score]:
         """The scores of all runs."""
         return [score for group in self.groups for run in group.runs for score in run.scores]

@@ -134,10 +134,10 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
     short = shortfall_table(parts)
     ablations = tuple(table for part in parts for table in ablation_tables(part))
     compared = tuple(table for part in parts if (table := _compared(part)) is not None)
-    drawn = (drawings for part in parts if (drawings := strict_drawings(part)) is not None)
-    first = next((replace(drawings, panels=drawings.panels[:1]) for drawings in drawn), None)
+    drawn = [strict_drawings(part) for part in parts]
+    first = next((replace(drawings, panels=drawings.panels[:1]) for drawings in drawn if drawings is not None), None)
     sections = (
-        *(_results(part, table, first) for part, table in zip(parts, _main_tables(parts), strict=True)),
+        *(_results(*of_part, first) for of_part in zip(parts, _main_tables(parts), drawn, strict=True)),
         Section("significance", "Significance and cost", "", compared),
         Section("shortfalls", "Results not clearly better", "", (short,) if short else ()),
         Section("ablations", "One setting at a time", _ABLATIONS, ablations),
@@ -189,9 +189,8 @@ def _curves(part: StudyPart) -> list[Drawings]:
     return [Drawings(part.title, tuple(panels), _CURVE_KEYS)] if panels else []
 
 
-def _results(part: StudyPart, table: Table, first: Drawings | None) -> Section:
+def _results(part: StudyPart, table: Table, drawings: Drawings | None, first: Drawings | None) -> Section:
     """The main table, and the drawings but for the one that stands at the top of the page."""
-    drawings = strict_drawings(part)
     if drawings and first:
         panels = tuple(panel for panel in drawings.panels if panel.name != first.panels[0].name)
         drawings = replace(drawings, panels=panels) if panels else None

@@ -21,6 +21,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -192,6 +193,7 @@ def _of_torch(torch: Any) -> dict[str, Any]:
     }
 
 
+@cache  # reading it takes 2 ms, and it is asked for five times a run
 def _version(package: str) -> str | None:
     try:
         return version(package)
@@ -199,6 +201,7 @@ def _version(package: str) -> str | None:
         return None
 
 
+@cache
 def _processor() -> str:
     path = Path("/proc/cpuinfo")
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
