@@ -145,7 +145,9 @@ class Evaluation:
         made = replace(
             self, source=self.train, train=None, reference=None, about={}, samples=max(1, len(self.train)), stream="train"
         )
-        return replace(made, sharing=replace(self.sharing, marks=made.marks, training=True)) if self._shared else made
+        if self.sharing is None or not self._shared:
+            return made
+        return replace(made, sharing=replace(self.sharing, marks=made.marks, training=True))
 
     @cached_property
     def before_training(self) -> Evaluation | None:

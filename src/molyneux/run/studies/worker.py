@@ -75,7 +75,7 @@ class ProgressLines:
         """What the user of a training should know; it is in the record of the run, and below the table of the study."""
 
 
-def ray_run(words: tuple[str, str, str, str]) -> str:
+def ray_run(words: tuple[str, ...]) -> str:
     """Compute a run in a process of a Ray cluster; what went wrong, empty if nothing did.
 
     Args:
