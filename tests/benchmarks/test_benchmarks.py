@@ -37,6 +37,7 @@ CONTRASTS = {
     "likelihood": "loop, ms a sample",
     "modalities": "decoder calls a modality",
     "predictors": "times plain",
+    "processes": "times less processor time in each",
     "products": "step / products",
     "scale": "times as fast as an order in memory",
     "sentences": "times plain",

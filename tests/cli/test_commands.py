@@ -42,6 +42,17 @@ def test_a_run_ends_with_the_table_and_the_page(molyneux: Run, tmp_path: Path) -
     assert (tmp_path / "mine" / "report" / "report.html").exists()
 
 
+def test_a_run_in_two_processes(molyneux: Run, tmp_path: Path) -> None:
+    """Nothing is said that one process would not say, and the folder is the same run's."""
+    words = ("run", CONFIG, *QUICK, "--out", "mine", "--quiet")
+    done = molyneux(*words, "--processes", "2")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert molyneux(*words).stdout == done.stdout
+    done = molyneux("learn", "mine", "--processes", "some")
+    assert done.returncode == 2
+    assert "--processes: expected a whole number" in done.stderr
+
+
 def test_a_run_has_a_folder_of_its_own_by_default(molyneux: Run, tmp_path: Path) -> None:
     first, again = (json.loads(molyneux("run", CONFIG, *QUICK, "--json").stdout) for _ in range(2))
     assert first == again

@@ -100,7 +100,8 @@ def _run(
     arguments: Arguments, experiment: Experiment, folder: Path, steps: Sequence[Step], workers: Workers | None = None
 ) -> int:
     with shown(quiet=arguments.options.quiet or arguments.json) as progress:
-        outcome = runs.run_experiment(experiment, folder, steps=steps, workers=workers, progress=progress)
+        processes = getattr(arguments.options, "processes", 1)
+        outcome = runs.run_experiment(experiment, folder, steps=steps, workers=workers, processes=processes, progress=progress)
     print_outcome(arguments, outcome)
     return 0
 

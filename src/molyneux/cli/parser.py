@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from molyneux.cli.vocabulary import KINDS, MEANT, count, part, path, place
+from molyneux.cli.vocabulary import KINDS, MEANT, count, part, path, place, processes
 from molyneux.version import __version__
 
 _GOES_ON = "the same command goes on where this stopped"
@@ -176,7 +176,7 @@ def _parser(asked: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.Arg
         command = add(name, f"{summary} of a run.")
         command.add_argument("run", type=path, metavar="RUN", help="folder of a run, or the file of an experiment")
         if name == "learn":
-            add_trust(command)
+            _add_processes(add_trust(command))
     _add_of_trained(
         asked, add("predict", "Ask a trained model for its targets: classes, agreement, numbers.", open_settings=True)
     )
@@ -218,6 +218,12 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "folder of a finished run, whose weights the training starts from: more steps, other data; --learn.steps 0 fits a prior"
     )
     parser.add_argument("--continue-from", type=path, metavar="RUN", help=parent)
+    _add_processes(parser)
+
+
+def _add_processes(parser: argparse.ArgumentParser) -> None:
+    shared = "processes that share out each batch of the training; auto: one for each CUDA device (default: 1)"
+    parser.add_argument("--processes", type=processes, default=1, metavar="N", help=shared)
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
@@ -372,10 +378,11 @@ def completed(action: argparse.Action, names: Callable[..., Iterable[str]]) -> N
     action.completer = names  # type: ignore[attr-defined]
 
 
-def add_trust(parser: argparse.ArgumentParser) -> None:
-    """The option `--trust`."""
+def add_trust(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """The same parser, with the option `--trust`."""
     trust = "run the code of classes that a stored folder names and that are not of this package"
     parser.add_argument("--trust", action="store_true", help=trust)
+    return parser
 
 
 def names_starting(prefix: str, parsed_args: argparse.Namespace, **_: object) -> Iterable[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
+from typing import Literal
 
 KINDS = {
     "auxiliary-objectives": "what a fusion predictor learns beside its targets",
@@ -66,6 +67,11 @@ def count(word: str) -> int:
     if not (math.isfinite(number) and number == int(number)):
         raise argparse.ArgumentTypeError(f"expected a whole number such as 10000 or 1e6, got {word!r}")
     return int(number)
+
+
+def processes(word: str) -> int | Literal["auto"]:
+    """How many processes: a whole number, or auto."""
+    return "auto" if word == "auto" else count(word)
 
 
 def part(word: str) -> tuple[int, int]:

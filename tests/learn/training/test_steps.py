@@ -30,7 +30,8 @@ def test_means_weigh_samples_and_survive_a_checkpoint():
 )
 def test_broken_term(total, terms, expected):
     loss = Loss(torch.tensor(total), {name: torch.tensor(value) for name, value in terms.items()})
-    assert broken_term(*flatten(loss)) == expected
+    names, values = flatten(loss)
+    assert broken_term(names, values.tolist()) == expected
 
 
 def test_patterns_of_parameters():

@@ -114,6 +114,11 @@ class Criterion(nn.Module, ABC, Generic[S]):
     prior: Callable[[tuple[int, ...], Tensor], CodeDistribution] | None = None
     """Gives the prior over codes of a shape, on the device of a tensor, where it is another than that of the model's family."""
 
+    @property
+    def whole_batch(self) -> str:
+        """What of the loss looks at the whole batch and is no mean over samples, in a few words; empty where all of it is one."""
+        return ""
+
     def __init__(self, settings: S | None = None) -> None:
         super().__init__()
         if settings is not None:
@@ -131,12 +136,22 @@ class Bound(Objective):
         """See `Objective`."""
         return _BoundCriterion(self)
 
+    @property
+    def whole_batch(self) -> str:
+        """See `Criterion`."""
+        return ""
+
     @abstractmethod
     def loss(self, estimates: Estimates) -> Loss:
         """See `Criterion`."""
 
 
 class _BoundCriterion(Criterion[Bound]):
+    @property
+    def whole_batch(self) -> str:
+        """See `Criterion`."""
+        return self.settings.whole_batch
+
     def loss(self, estimates: Estimates) -> Loss:
         """See `Criterion`."""
         return self.settings.loss(estimates)
@@ -169,6 +184,11 @@ class ELBO(Bound):
             if self.free_bits:
                 problems.append("free_bits: a capacity and free bits exclude each other: give one of the two")
         refuse(problems)
+
+    @property
+    def whole_batch(self) -> str:
+        """See `Criterion`."""
+        return "free bits" if self.free_bits else ""
 
     def loss(self, estimates: Estimates) -> Loss:
         """See `Criterion`."""

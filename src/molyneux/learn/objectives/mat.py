@@ -62,6 +62,11 @@ class MAT(Objective):
 
 
 class _Discrepancy(Penalty[MAT]):
+    @property
+    def whole_batch(self) -> str:
+        """See `Criterion`."""
+        return "the mean discrepancy of codes"
+
     fewest = 2
 
     def __init__(self, settings: MAT) -> None:

@@ -111,6 +111,11 @@ class BetaVAE(Objective):
 
 
 class _WeightedDivergence(Penalty[BetaVAE]):
+    @property
+    def whole_batch(self) -> str:
+        """See `Criterion`."""
+        return "free bits" if self.settings.free_bits else ""
+
     def cost(self, sampled: Sampled, rate: Tensor) -> Loss:
         """See `Penalty`."""
         beta = weight_at(self.settings.beta, sampled.progress)
@@ -150,6 +155,11 @@ class CCI(Objective):
 
 
 class _Capacity(Penalty[CCI]):
+    @property
+    def whole_batch(self) -> str:
+        """See `Criterion`."""
+        return "the capacity of the mean divergence" if self.settings.per == "batch" else ""
+
     def cost(self, sampled: Sampled, rate: Tensor) -> Loss:
         """See `Penalty`."""
         beta, capacity = (weight_at(weight, sampled.progress) for weight in (self.settings.beta, self.settings.capacity))
@@ -193,6 +203,11 @@ class DIP(Objective):
 
 class _Covariance(Penalty[DIP]):
     fewest = 2
+
+    @property
+    def whole_batch(self) -> str:
+        """See `Criterion`."""
+        return "covariances of codes"
 
     def cost(self, sampled: Sampled, rate: Tensor) -> Loss:
         """See `Penalty`."""

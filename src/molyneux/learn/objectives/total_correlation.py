@@ -98,6 +98,11 @@ def stratified_weights(size: int, samples: int) -> Tensor:
 
 
 class _Decomposition(Penalty[BetaTCVAE]):
+    @property
+    def whole_batch(self) -> str:
+        """See `Criterion`."""
+        return "the total correlation of codes"
+
     def __init__(self, settings: BetaTCVAE) -> None:
         super().__init__(settings)
         self.fewest = 2 if settings.estimator == "stratified" else 1
@@ -229,6 +234,11 @@ def permute_dimensions(codes: Tensor, generator: torch.Generator | None = None) 
 
 
 class _Discriminated(Penalty[FactorVAE]):
+    @property
+    def whole_batch(self) -> str:
+        """See `Criterion`."""
+        return "the total correlation of codes"
+
     fewest = 2
 
     def __init__(self, settings: FactorVAE, latent_dim: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from itertools import combinations
-from typing import final
+from typing import ClassVar, final
 
 import torch
 from torch import Tensor, nn
@@ -41,6 +41,8 @@ class ContrastiveEncoders(nn.Module):
         ConfigError: settings that cannot be used, all problems at once.
         SpecError: a net that does not fit its modality.
     """
+
+    whole_batch: ClassVar[str] = "a contrastive loss"
 
     def __init__(
         self, spec: Spec, *, latent_dim: int = 32, nets: Mapping[str, Net] | None = None, temperature: float = 0.2

@@ -21,6 +21,7 @@ from torch import Tensor
 from molyneux.core import Batch, DataError, Source, Spec, seeds
 from molyneux.core.shuffled import BlockOrder
 from molyneux.learn.training.settings import Training
+from molyneux.learn.training.shared_draws import Share
 
 LOADED_BYTES = 2**29
 """What `memory: auto` loads at most: 512 MiB."""
@@ -35,10 +36,12 @@ class Positions(NamedTuple):
     Args:
         number: the step of the stage in training; the position of the batch in evaluation.
         indices: (B,) positions of its samples in the source.
+        share: which samples of a larger batch they are; None where they are all of it.
     """
 
     number: int
     indices: np.ndarray
+    share: Share | None = None
 
 
 Group = Sequence[Positions]
@@ -51,6 +54,7 @@ class NumberedBatch:
 
     number: int
     batch: Batch
+    share: Share | None = None
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -181,7 +185,7 @@ class BatchReader:
             batch.check_values(self.source.spec, positions.indices)
         if self.needs_views:
             require_views(batch, self.source.spec, positions.indices)
-        return NumberedBatch(positions.number, batch.map(Tensor.pin_memory) if self._pin else batch)
+        return NumberedBatch(positions.number, batch.map(Tensor.pin_memory) if self._pin else batch, positions.share)
 
 
 def require_views(batch: Batch, spec: Spec, numbers: np.ndarray) -> None:

@@ -76,9 +76,9 @@ class _Copies:
 
     def _steps(self, model: nn.Module) -> Steps:
         steps = self.steps
-        return Steps(model, steps.stage, steps.settings, steps.fabric, self.seed, steps.steps, steps.before, steps.folder)
+        return Steps(model, steps.stage, steps.settings, steps.placement, self.seed, steps.steps, steps.before, steps.folder)
 
 
 def _chosen(rows: np.ndarray, order: Iterable[Positions]) -> Iterator[Positions]:
     """An order of some samples, by their positions `rows` in the source."""
-    return (Positions(number, rows[indices]) for number, indices in order)
+    return (Positions(each.number, rows[each.indices]) for each in order)

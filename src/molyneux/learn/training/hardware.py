@@ -6,8 +6,10 @@ import contextlib
 import ctypes
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -26,6 +28,23 @@ _WIDE = 256
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4
 """Numbers of the settings in glibc's malloc.h."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a training computes, and in which arithmetic.
+
+    Args:
+        device: of the model; of CUDA, the one that is the process's current device.
+        bf16: whether to compute in bf16 where autocast does; weights stay in 32 bits.
+    """
+
+    device: torch.device
+    bf16: bool = False
+
+    def autocast(self) -> contextlib.AbstractContextManager[Any]:
+        """What a loss is computed within."""
+        return torch.autocast(self.device.type, torch.bfloat16) if self.bf16 else contextlib.nullcontext()
 
 
 def choose_device(training: Training) -> str:

@@ -63,6 +63,16 @@ class StageSources:
         """The optimiser steps of a stage."""
         return self.settings(stage).total_steps(len(self.of(stage)[0]))
 
+    def require_parts(self, processes: int) -> None:
+        """Raise ConfigError if a batch is too small for so many processes: each compares two sets of samples of its part."""
+        if processes == 1:
+            return
+        most = max(source.spec.row_size for stage in self.stages for source in self.of(stage) if source is not None)
+        size, least = self.training.batch_size, 2 * most * processes
+        if size < least:
+            sets = f", two sets of {most} samples for each" if most > 1 else ", two samples for each"
+            raise ConfigError(f"batch_size: expected at least {least} for {processes} processes{sets}, got {size}")
+
     def readers(self, stage: Stage, device: str) -> tuple[BatchReader, BatchReader | None]:
         """The readers of the samples of a stage."""
         made = readers(*self.of(stage), self.training, device=device)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -19,11 +20,11 @@ from molyneux.learn.checks import refuse
 from molyneux.learn.files import save_batch
 from molyneux.learn.training.batches import NumberedBatch
 from molyneux.learn.training.checkpoints import State, restore_moments
-from molyneux.learn.training.hardware import bf16_problem, use_bf16, use_channels_last
+from molyneux.learn.training.hardware import Placement, bf16_problem, use_channels_last
+from molyneux.learn.training.processes import ALONE, Group, averaging
 from molyneux.learn.training.settings import Stage, Training
-
-if TYPE_CHECKING:
-    from lightning_fabric import Fabric
+from molyneux.learn.training.shared_draws import Share, SharedDraws
+from molyneux.learn.training.whole_batch import whole_batch_problem
 
 
 class Meter:
@@ -56,6 +57,13 @@ class Meter:
                 totals[name] = total + value, count + samples
         return {name: total / count for name, (total, count) in totals.items()}
 
+    def merged(self, records: Iterable[Iterable[Any]], like: Tensor) -> None:
+        """Count, in place of what was added, what `to_json` of several meters gave."""
+        self.reset()
+        for record in records:
+            for names, sums, count in record:
+                self.add(tuple(names), torch.tensor(sums, dtype=like.dtype, device=like.device) / count, count)
+
     def to_json(self) -> list[Any]:
         """The sums as plain data, exactly."""
         return [[list(names), sums.tolist(), count] for names, (sums, count) in self._sums.items()]
@@ -74,9 +82,8 @@ def flatten(loss: Loss) -> tuple[tuple[str, ...], Tensor]:
     return ("loss", *loss.terms), values
 
 
-def broken_term(names: tuple[str, ...], values: Tensor) -> str | None:
+def broken_term(names: tuple[str, ...], numbers: list[float]) -> str | None:
     """The term that is NaN or infinite, None where all are numbers. Terms are named before the total they spoil."""
-    numbers = values.tolist()
     broken = [name for name, value in zip(names, numbers, strict=True) if not math.isfinite(value)]
     if not broken:
         return None
@@ -91,25 +98,30 @@ class Steps:
     torch's own generator, which is seeded before each step because dropout takes no generator. Validation uses the same noise
     after every epoch and the schedules' final values, so that its losses can be compared.
 
+    Several processes each compute the loss of their part of a batch, with the numbers that the generator draws for the whole;
+    what dropout drops, each draws for its own. Gradients and terms are averaged by the number of samples.
+
     Args:
-        model: satisfies `Trainable`; on the device of `fabric`.
+        model: satisfies `Trainable`; on the device of `placement`.
         stage: its name is empty where the training has only one.
         settings: of the stage, as those of a training.
-        fabric: device and precision.
+        placement: device and precision.
         seed: root seed of all noise.
         steps: optimiser steps of the stage.
         before: optimiser steps of the stages before.
         folder: where a batch with a NaN loss or gradient is written.
+        group: the processes that make them together.
     """
 
     model: nn.Module
     stage: Stage
     settings: Training
-    fabric: Fabric
+    placement: Placement
     seed: int
     steps: int
     before: int
     folder: Path
+    group: Group = ALONE
     train_meter: Meter = field(default_factory=Meter)
     validation_meter: Meter = field(default_factory=Meter)
 
@@ -117,7 +129,7 @@ class Steps:
         if not isinstance(self.model, Trainable):
             kind = type(self.model).__name__
             raise TrainingError(f"expected a model with a training loss, got a {kind} without: give it `loss`")
-        self._device = self.fabric.device
+        self._device = self.placement.device
         names = trained_names(self.model, self.stage.parameters)
         trainable = [(name, parameter) for name, parameter in self.model.named_parameters() if parameter.requires_grad]
         self._trained = [parameter for name, parameter in trainable if name in names]
@@ -125,7 +137,8 @@ class Steps:
         for parameter in self._frozen:
             parameter.requires_grad_(False)
         self.optimizer = optimizer_of(self.settings, self._trained)
-        self._wrapped: Any = self.fabric.setup_optimizers(self.optimizer)
+        self._averaged: Any = None
+        self._compared: dict[frozenset[str], int] = {}
         spec = getattr(self.model, "spec", None)
         pictures = [modality.name for modality in spec.modalities if modality.kind == "image"] if spec else []
         self._pictures = pictures if use_channels_last(self.settings, self.model) else []
@@ -133,13 +146,13 @@ class Steps:
     def restore(self, state: State) -> None:
         """Go on from a checkpoint: the optimiser's moments and the means of the epoch under way."""
         restore_moments(self.model, self.optimizer, state.moments)
-        like = flatten(Loss(torch.zeros((), device=self._device)))[1]
-        self.train_meter.restore(state.sums, like)
+        self.train_meter.restore(state.sums, self._zero)
 
     def close(self) -> None:
         """Let the parameters train again that this stage held fixed."""
         for parameter in self._frozen:
             parameter.requires_grad_(True)
+        self._averaged = None
         self.optimizer.zero_grad()
 
     def train(self, batch: NumberedBatch) -> None:
@@ -147,14 +160,23 @@ class Steps:
         for group in self.optimizer.param_groups:
             group["lr"] = self.settings.rate(batch.number, self.steps)
         self.optimizer.zero_grad()
-        number = self.before + batch.number
-        loss = self._loss(batch.batch, Progress(batch.number, self.steps, self.stage.name), "train", number)
+        number, progress = self.before + batch.number, Progress(batch.number, self.steps, self.stage.name)
+        if self.group.size > 1:
+            self._require_mean(batch, progress)
+        weight, size = (1.0, len(batch)) if batch.share is None else (len(batch) / batch.share.size, batch.share.size)
+        loss = self._loss(batch, progress, "train", number)
+        (loss.total * (self.group.size * weight) if self.group.size > 1 else loss.total).backward()  # type: ignore[no-untyped-call]
         names, values = flatten(loss)
-        self._guard(broken_term(names, values), batch, number)
-        self.fabric.backward(loss.total)
-        self._clip(batch, number)
-        self._wrapped.step()
-        self.train_meter.add(names, values, len(batch))
+        values = self.group.mean(names, values, weight)
+        norm = get_total_norm([parameter.grad for parameter in self._trained if parameter.grad is not None])
+        *numbers, length = torch.cat([values, norm.to(values).reshape(1)]).tolist()  # the only wait for the device in a step
+        self._guard(broken_term(names, numbers), batch, number)
+        if not math.isfinite(length):
+            self._guard(f"gradient of {self._broken_gradient()}", batch, number)
+        if self.settings.clip is not None:
+            clip_grads_with_norm_(self._trained, self.settings.clip, norm)
+        self.optimizer.step()
+        self.train_meter.add(names, values, size)
 
     def validate(self, batches: Iterable[NumberedBatch]) -> None:
         """Mean losses of the validation samples, in eval mode and without gradients."""
@@ -163,27 +185,63 @@ class Steps:
         with torch.inference_mode():
             for batch in batches:
                 progress = Progress(self.steps, self.steps, self.stage.name)
-                names, values = flatten(self._loss(batch.batch, progress, "validation", batch.number))
-                self._guard(broken_term(names, values), batch, self.before + self.steps, "validation/")
+                names, values = flatten(self._loss(batch, progress, "validation", batch.number))
+                self._guard(broken_term(names, values.tolist()), batch, self.before + self.steps, "validation/")
                 self.validation_meter.add(names, values, len(batch))
+        if self.group.size > 1:
+            self.validation_meter.merged(self.group.gathered(self.validation_meter.to_json()), self._zero)
         self.model.train()
 
-    def _loss(self, batch: Batch, progress: Progress, *stream: str | int) -> Loss:
-        dropout = int(seeds.key(self.seed, "learn", "dropout", *stream)[0] >> 1)
+    def _loss(self, batch: NumberedBatch, progress: Progress, *stream: str | int) -> Loss:
+        own = () if batch.share is None else (batch.share.start,)
+        dropout = int(seeds.key(self.seed, "learn", "dropout", *stream, *own)[0] >> 1)
         torch.default_generator.manual_seed(dropout)  # torch.manual_seed takes as long as a small model's step
         if self._device.type == "cuda":
             torch.cuda.manual_seed(dropout)
         elif self._device.type == "mps":
             torch.mps.manual_seed(dropout)
         generator = seeds.torch_generator(self.seed, "learn", "noise", *stream, device=self._device.type)
-        assert isinstance(self.model, Trainable)
         try:
-            with self.fabric.autocast():
-                return self.model.loss(self._placed(batch), progress, generator)
+            with self.placement.autocast(), _draws(generator, batch.share):
+                return self._computed(self._placed(batch.batch), progress, generator)
         except RuntimeError as error:
-            if "primitive" in str(error) and use_bf16(self.settings, self.model):
+            if "primitive" in str(error) and self.placement.bf16:
                 raise ConfigError(bf16_problem(self.model)) from error
             raise
+
+    def _computed(self, batch: Batch, progress: Progress, generator: torch.Generator) -> Loss:
+        """The loss, whose gradient is averaged over the processes where there are several."""
+        if self.group.size == 1 or not self.model.training:
+            assert isinstance(self.model, Trainable)
+            return self.model.loss(batch, progress, generator)
+        self._averaged = self._averaged or averaging(self.model)
+        total = self._averaged(batch, progress, generator)
+        return Loss(total, self._averaged.module.found.terms)
+
+    def _require_mean(self, batch: NumberedBatch, progress: Progress) -> None:
+        """Raise ConfigError if the loss is no mean over samples.
+
+        Compared for samples with the same masks when there are the first, and again whenever twice as many steps are done.
+        """
+        masks = frozenset(name for name in batch.batch.tensors() if name.startswith(("present.", "known.")))
+        if batch.number < self._compared.get(masks, 0):
+            return
+        self._compared[masks] = 2 * batch.number + 1
+        device = self._device.type
+
+        def loss(model: nn.Module, rows: Batch, share: Share | None) -> Loss:
+            assert isinstance(model, Trainable)
+            generator = seeds.torch_generator(self.seed, "learn", "comparison", device=device)
+            with _draws(generator, share):
+                return model.loss(rows, progress, generator)
+
+        spec = getattr(self.model, "spec", None)
+        problem = whole_batch_problem(self.model, loss, self._placed(batch.batch), spec.row_size if spec else 1)
+        if problem:
+            raise ConfigError(
+                f"processes: expected a loss that is a mean over samples, got that of {type(self.model).__name__}, which looks "
+                f"at the whole batch ({problem}): train it with one process"
+            )
 
     def _placed(self, batch: Batch) -> Batch:
         """The batch on the device, images with their channels last where that is faster."""
@@ -191,13 +249,10 @@ class Steps:
         pictures = {name: placed.views[name].contiguous(memory_format=torch.channels_last) for name in self._pictures}
         return replace(placed, views={**placed.views, **pictures}) if pictures else placed
 
-    def _clip(self, batch: NumberedBatch, number: int) -> None:
-        """Clip, and refuse a gradient that is not finite before it spoils the weights."""
-        norm = get_total_norm([parameter.grad for parameter in self._trained if parameter.grad is not None])
-        if not math.isfinite(norm.item()):
-            self._guard(f"gradient of {self._broken_gradient()}", batch, number)
-        if self.settings.clip is not None:
-            clip_grads_with_norm_(self._trained, self.settings.clip, norm)
+    @property
+    def _zero(self) -> Tensor:
+        """A number as the terms of losses are: on their device, in their precision."""
+        return flatten(Loss(torch.zeros((), device=self._device)))[1]
 
     def _broken_gradient(self) -> str:
         gradients = ((name, parameter.grad) for name, parameter in self.model.named_parameters())
@@ -213,6 +268,11 @@ class Steps:
             f"expected finite numbers, got NaN or infinity in {where}{broken} at step {step} (the batch is in {path}): "
             "lower the learning rate, set clip, or look for what is special in that batch"
         )
+
+
+def _draws(generator: torch.Generator, share: Share | None) -> AbstractContextManager[Any]:
+    """What a loss of all or a part of a batch is computed within."""
+    return nullcontext() if share is None else SharedDraws(generator, share)
 
 
 def optimizer_of(settings: Training, parameters: list[nn.Parameter]) -> Optimizer:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 import tempfile
 import time
-from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
+from torch.optim import Optimizer
 
 from molyneux.core import (
     ConfigError,
@@ -33,6 +34,7 @@ from molyneux.learn.training.checkpoints import Checkpoints, State, copy_of
 from molyneux.learn.training.epoch_start import begin_epoch
 from molyneux.learn.training.fit_progress import FitProgress, ProgressClock, tell_note
 from molyneux.learn.training.hardware import (
+    Placement,
     bf16_note,
     choose_device,
     keep_freed_memory,
@@ -44,6 +46,7 @@ from molyneux.learn.training.hardware import (
 from molyneux.learn.training.interruptions import Interruptions
 from molyneux.learn.training.logs import Logs, require_packages
 from molyneux.learn.training.post_fit import post_fit, post_fit_note, require_post_fit
+from molyneux.learn.training.processes import ALONE, Group, Processes, process_count, several
 from molyneux.learn.training.settings import Stage, Training
 from molyneux.learn.training.stage_sources import Sources, StageSources
 from molyneux.learn.training.steps import Steps, trained_names
@@ -63,6 +66,7 @@ def fit(
     seed: int = 0,
     progress: FitProgress | None = None,
     others: Mapping[str, Sources] | None = None,
+    processes: Processes = 1,
 ) -> History:
     """Train a model, or go on where an earlier call with the same folder stopped.
 
@@ -87,6 +91,10 @@ def fit(
             does not have, and the lines in `training_notes` of a model that has these; without it, a line is a warning.
         others: the samples of stages that do not learn from `train` and `validation`, by the name of the stage, such as simpler
             ones for the first; their specs are the same.
+        processes: how many train together, each on its part of every batch, on a processor or each on a CUDA device; `auto`: one
+            for each CUDA device. Losses are those of one process but for rounding, and another number may go on with a
+            training. The others are begun here (`multiprocessing`, spawned): a script of yours begins with
+            `if __name__ == "__main__":`. Where nothing says how many threads, they share the cores.
 
     Returns:
         The history of all epochs, of earlier calls too.
@@ -94,7 +102,8 @@ def fit(
     Raises:
         ConfigError: the settings do not fit the sources or the machine, a package for a log is not installed, `others` or
             the model (`core.NamesStages`) names a stage that there is not, learns its targets in none, or has a `post_fit`
-            that cannot be called; the data set has no end, a log has no folder, or model and samples are none.
+            that cannot be called; the data set has no end, a log has no folder, or model and samples are none; there are fewer
+            devices than processes, model or samples cannot be sent to another process, or a loss is no mean over samples.
         SpecError: samples of a stage have another spec.
         ConflictError: `folder` was made by other settings, in another precision, with another number of threads, or is in use.
         CorruptFileError: a checkpoint was truncated or altered.
@@ -114,10 +123,12 @@ def fit(
         if training.mlflow is True:
             raise ConfigError("folder: is missing: mlflow: true writes its log there; name a folder, or the address of a server")
         with tempfile.TemporaryDirectory() as place:
-            unlogged = dataclasses.replace(training, tensorboard=False)
-            return fit(model, train, validation, unlogged, Path(place), seed=seed, progress=progress, others=others)
+            unlogged = replace(training, tensorboard=False)
+            rest: Any = {"seed": seed, "progress": progress, "others": others, "processes": processes}
+            return fit(model, train, validation, unlogged, Path(place), **rest)
     require_packages(training)
-    samples = StageSources(training, (train, validation), others or {})
+    samples, count = StageSources(training, (train, validation), others or {}), process_count(processes, choose_device(training))
+    samples.require_parts(count)
     for stage in training.stages:
         trained_names(model, stage.parameters)
     _require_named_stages(model, training)
@@ -125,18 +136,20 @@ def fit(
     if use_channels_last(training, model):
         model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     keep_freed_memory()
-    with store.locked(folder), threads(_thread_count(training, folder)):
-        checkpoints = Checkpoints(folder / "checkpoints", _identity(model, samples, training, seed))
+    with store.locked(folder), threads(_thread_count(training, folder, count)):
+        identity = _identity(model, samples, training, seed)
+        checkpoints = Checkpoints(folder / "checkpoints", identity if count == 1 else {**identity, **_begun_threads(folder)})
         state = checkpoints.resume(model) or State()
         checkpoints.begin()
-        fitting = _Fitting(model, training, samples, folder, checkpoints, state, seed, progress)
+        fitting = _Fitting(model, training, samples, folder, checkpoints, state, seed, progress, torch.get_num_threads())
         left = not fitting.complete()
         notes = [bf16_note(training, model), *getattr(model, "training_notes", ())] if left else []
         notes += [post_fit_note(model, training)] if left or training.steps == 0 else []
         for line in filter(None, notes):
             tell_note(progress, line)
         if left:
-            fitting.run()
+            with several(fitting.helped(), count, choose_device(training)) as fitting.group:
+                fitting.run()
             train = samples.loaded or train
         history = state.history
         if training.keep == "best" and state.best is not None:
@@ -145,7 +158,7 @@ def fit(
         if isinstance(model, PostFit):
             history = history.prolonged(post_fit(model, train, checkpoints.folder, training, seed=seed, progress=progress))
         history.write_csv(folder / "history.csv")
-    return dataclasses.replace(history, step=FitStep(training.batch_size, training), samples=len(train))
+    return replace(history, step=FitStep(training.batch_size, training), samples=len(train))
 
 
 @dataclass
@@ -160,6 +173,12 @@ class _Fitting:
     state: State
     seed: int
     progress: FitProgress | None
+    threads: int
+    group: Group = ALONE
+
+    def helped(self) -> Callable[[Group], None]:
+        """What the other processes do: the same, without a progress."""
+        return partial(_help, replace(self, progress=None))
 
     def complete(self) -> bool:
         """Whether the last stage has come to its end, or no stage makes a step."""
@@ -167,31 +186,31 @@ class _Fitting:
 
     def run(self) -> None:
         """Train to the end."""
-        from molyneux.learn.training.fabric import make_fabric  # takes seconds, which only training needs
-
         device = choose_device(self.training)
         self._device = device
         self._read()  # before anything is written
-        self._logs = Logs(self.training, self.folder, self.state.history)
+        unlogged = replace(self.training, tensorboard=False, mlflow=False, wandb=False)
+        self._logs = Logs(self.training if self.group.first else unlogged, self.folder, self.state.history)
         self._saved = self._started = time.perf_counter()
         self._seconds_before = self.state.seconds
         total = sum(map(self.samples.steps, self.samples.stages))
         self._clock = ProgressClock(self.progress, self._steps_done(), total, self.training.batch_size)
         try:
             with torch.random.fork_rng(devices=[torch.cuda.current_device()] if device == "cuda" else []):
-                fabric = make_fabric(device, bf16=use_bf16(self.training, self.model))
-                fabric.to_device(self.model)
+                placement = Placement(torch.device(device), use_bf16(self.training, self.model))
+                self.model.to(placement.device)
                 self.model.train()
                 with Interruptions() as self._interruptions:
-                    self._run_stages(fabric)
+                    self._run_stages(placement)
         finally:
             self._logs.close()
             self.model.to("cpu")
 
-    def _run_stages(self, fabric: Any) -> None:
+    def _run_stages(self, placement: Placement) -> None:
         while True:
             stage, settings, before = self._stage, self.samples.settings(self._stage), self.state.steps_before
-            steps = Steps(self.model, stage, settings, fabric, self.seed, self.samples.steps(stage), before, self.folder)
+            total = self.samples.steps(stage)
+            steps = Steps(self.model, stage, settings, placement, self.seed, total, before, self.folder, self.group)
             try:
                 steps.restore(self.state)
                 while not self._stage_complete():
@@ -234,8 +253,7 @@ class _Fitting:
         state.steps_before += state.step
         state.epochs_before = state.history.epochs
         state.stage, state.step, state.best, state.moments, state.sums = state.stage + 1, 0, None, {}, []
-        self.checkpoints.save(self.model, None, state)
-        self._saved = time.perf_counter()
+        self._write(None)
 
     def _epoch(self, steps: Steps) -> None:
         """What is left of an epoch: its steps, the validation, the row of the history, the logs."""
@@ -248,7 +266,7 @@ class _Fitting:
         order = training_order(len(self._reader), size, seed=self.seed, epoch=epochs, first=first, together=together, block=block)
         rest = order[state.step - first : max(steps.steps - first, 0)]
         resumed = time.perf_counter()
-        with contextlib.closing(self._reader.read(rest)) as batches:
+        with contextlib.closing(self._reader.read(self.group.parts(rest, together))) as batches:
             for batch in batches:
                 steps.train(batch)
                 state.step = batch.number + 1
@@ -275,14 +293,16 @@ class _Fitting:
         steps.train_meter.reset()
         if state.validated and state.best_is_last:
             state.best = copy_of(self.model)
-        state.history.write_csv(self.folder / "history.csv")
+        if self.group.first:
+            state.history.write_csv(self.folder / "history.csv")
         self._logs.add(state.history.rows[-1])
         if self.progress is not None:
             self.progress.epoch(state.history.rows[-1])
 
     def _validated(self, reader: BatchReader, steps: Steps) -> Generator[NumberedBatch, None, None]:
         """The batches of a validation, which a signal ends: it is done again when the training goes on."""
-        with contextlib.closing(reader.read(evaluation_order(len(reader), self.training.batch_size))) as batches:
+        order = evaluation_order(len(reader), self.training.batch_size)
+        with contextlib.closing(reader.read(self.group.parts(order, reader.source.spec.row_size))) as batches:
             for batch in batches:
                 self._interruptions.after(lambda: self._save(steps))
                 yield batch
@@ -305,7 +325,11 @@ class _Fitting:
         """Write a checkpoint of the state as it is."""
         self.state.seconds = self._seconds()
         self.state.sums = steps.train_meter.to_json()
-        self.checkpoints.save(self.model, steps.optimizer, self.state)
+        self._write(steps.optimizer)
+
+    def _write(self, optimizer: Optimizer | None) -> None:
+        if self.group.first:
+            self.checkpoints.save(self.model, optimizer, self.state)
         self._saved = time.perf_counter()
 
     def _checkpoint_due(self) -> bool:
@@ -329,8 +353,27 @@ def _require_named_stages(model: nn.Module, training: Training) -> None:
         raise ConfigError([f"{part}: no stage {name!r}; {nearest(name, known) if known else nothing}" for part, name in found])
 
 
-def _thread_count(training: Training, folder: Path) -> int:
-    """How many threads: those asked for, else those that a training was begun with, else torch's own choice."""
+def _help(fitting: _Fitting, group: Group) -> None:
+    """What another process of a training does."""
+    with threads(fitting.threads):
+        keep_freed_memory()
+        fitting.group = group
+        fitting.run()
+
+
+def _begun_threads(folder: Path) -> dict[str, Any]:
+    """The threads that a training was begun with, for several processes, by whose number the last digits differ anyway."""
+    begun = Checkpoints.settings_in(folder / "checkpoints")
+    return {name: value for name, value in begun.items() if name == "threads"}
+
+
+def _thread_count(training: Training, folder: Path, processes: int) -> int:
+    """How many threads a process has: those asked for, else those that a training was begun with, else torch's own choice.
+
+    Several processes share what torch would choose.
+    """
+    if processes > 1:
+        return training.threads or max(1, torch.get_num_threads() // processes)
     begun = Checkpoints.settings_in(folder / "checkpoints").get("threads")
     return training.threads or begun or torch.get_num_threads()
 
@@ -338,7 +381,7 @@ def _thread_count(training: Training, folder: Path) -> int:
 def _identity(model: nn.Module, samples: StageSources, training: Training, seed: int) -> dict[str, Any]:
     """Everything the course of a training depends on that can be told from here."""
     free = _FREE if training.stages else (*_FREE, "keep")
-    settings = {name: value for name, value in dataclasses.asdict(training).items() if name not in free}
+    settings = {name: value for name, value in asdict(training).items() if name not in free}
     weights = {name: f"{tensor.dtype} {tuple(tensor.shape)}" for name, tensor in model.state_dict().items()}
     identity = {
         "training": settings,

@@ -61,6 +61,11 @@ class IDMVAE(MMVAEPlus):
             super().__init__(spec, private_dim=private_dim, family=family, **shared)
         self.cross, self.augmentation, self.temperature = cross, augmentation, temperature
 
+    @property
+    def whole_batch(self) -> str:
+        """What of the loss is no mean over samples: see `objectives.Criterion`."""
+        return "contrastive terms" if self.cross or self.augmentation else ""
+
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
         """The negative bound of MMVAE+ and the two terms; see `core.Trainable`."""
         observation = self.observe_samples(batch)

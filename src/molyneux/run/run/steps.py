@@ -28,6 +28,7 @@ from molyneux.data import Split, StoredSource, contact_sheet, store_samples
 from molyneux.data.dataset import SPLITS
 from molyneux.learn import FitProgress, fit, post_fit_precision, precision_of, save_model
 from molyneux.learn.training.hardware import threads
+from molyneux.learn.training.processes import Processes
 from molyneux.learn.training.timed_steps import FitStep
 from molyneux.measure import Evaluation, Galleries, Measure, evaluate
 from molyneux.measure.opened_evaluations import OpenedEvaluations, share_out
@@ -66,6 +67,7 @@ def run_experiment(
     *,
     steps: Sequence[Step] = _ALL,
     workers: Workers | None = None,
+    processes: Processes = 1,
     progress: RunProgress | None = None,
 ) -> Outcome:
     """Run an experiment, or go on where an earlier call with the same folder stopped, also after a crash, a kill or Ctrl-C.
@@ -77,6 +79,7 @@ def run_experiment(
         folder: of this experiment, or of one with the same samples and training; what that one measured is made again.
         steps: which steps; they are done in the order of `Step`.
         workers: processes that reach `folder` too, and share what is measured; the scores are the same. See `open_workers`.
+        processes: how many train together; see `molyneux.learn.fit`. Another number may go on with a run.
         progress: receives the progress.
 
     Raises:
@@ -92,7 +95,7 @@ def run_experiment(
     if unknown:
         raise ConfigError(unknown)
     with held(folder, experiment) as ours:
-        run = Run(ours, progress or Silent(), workers)
+        run = Run(ours, progress or Silent(), workers, processes)
         for name, do in STEPS.items():
             if name in steps:
                 do(run)
@@ -133,6 +136,7 @@ class Run:
     folder: RunFolder
     progress: RunProgress
     workers: Workers | None = None
+    processes: Processes = 1
 
     @property
     def experiment(self) -> Experiment:
@@ -204,7 +208,8 @@ def learn(run: Run) -> None:
     run.progress.begin("learn", "training")
     others, training, seed = experiment.samples.of_stages(), experiment.learn.training, experiment.seed
     precision = precision_of(training, model)
-    history = fit(model, train, validation, training, stage.folder, seed=seed, progress=run.progress, others=others)
+    how: dict[str, Any] = {"seed": seed, "progress": run.progress, "others": others, "processes": run.processes}
+    history = fit(model, train, validation, training, stage.folder, **how)
     save_model(model, stage.folder, experiment.resolved["learn"]["model"])
     save_view_digests(train, stage.folder)
     parameters = sum(parameter.numel() for parameter in model.parameters())

@@ -86,6 +86,9 @@ class AuxiliaryObjective(ABC):
 class AuxiliaryLoss(nn.Module, ABC):
     """Computes further terms of a loss; its parameters are trained with the model."""
 
+    whole_batch: str = ""
+    """What of the terms looks at the whole batch and is no mean over samples, in a few words; empty where all of them are."""
+
     @abstractmethod
     def forward(self, step: PredictorStep) -> Loss:
         """What is added to the loss, weights included, and the terms, detached and without weights, by names of their own.

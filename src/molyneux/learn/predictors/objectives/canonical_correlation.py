@@ -45,6 +45,8 @@ class CanonicalCorrelation(AuxiliaryObjective):
 class CanonicalCorrelationLoss(AuxiliaryLoss):
     """See `CanonicalCorrelation`."""
 
+    whole_batch = "canonical correlations"
+
     def __init__(self, settings: CanonicalCorrelation) -> None:
         super().__init__()
         self.settings = settings

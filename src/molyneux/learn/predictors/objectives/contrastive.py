@@ -69,6 +69,8 @@ class Contrastive(AuxiliaryObjective):
 class ContrastiveLoss(AuxiliaryLoss):
     """See `Contrastive`."""
 
+    whole_batch = "a contrastive loss"
+
     def __init__(self, settings: Contrastive, encodings: Mapping[str, EncodingSpec]) -> None:
         super().__init__()
         self.settings, self.projections = settings, ModalityDict[nn.Linear]()
@@ -137,6 +139,8 @@ class MultiSimilarity(AuxiliaryObjective):
 
 class MultiSimilarityLoss(AuxiliaryLoss):
     """See `MultiSimilarity`."""
+
+    whole_batch = "a contrastive loss"
 
     def __init__(self, settings: MultiSimilarity, target: str) -> None:
         super().__init__()

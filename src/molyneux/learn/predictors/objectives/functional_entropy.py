@@ -67,6 +67,8 @@ class RMFE(AuxiliaryObjective):
 class RMFELoss(AuxiliaryLoss):
     """See `RMFE`."""
 
+    whole_batch = "the scale of the noise"
+
     def __init__(self, settings: RMFE) -> None:
         super().__init__()
         self.settings = settings

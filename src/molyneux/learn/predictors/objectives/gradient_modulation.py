@@ -71,6 +71,8 @@ class OGMGE(AuxiliaryObjective):
 class OGMGELoss(AuxiliaryLoss):
     """See `OGMGE`. Its hooks change the next gradient of the encoders' weights, and no later one."""
 
+    whole_batch = "the modulation of gradients"
+
     def __init__(self, settings: OGMGE) -> None:
         super().__init__()
         self.settings = settings

@@ -101,6 +101,8 @@ class PublishedMFM(AuxiliaryObjective):
 class MFMLoss(AuxiliaryLoss):
     """See `MFM`; without terms of the discrepancy where it is not `regularised`."""
 
+    whole_batch = "the mean discrepancy of codes"
+
     def __init__(
         self, settings: MFM, spec: Spec, encodings: Mapping[str, EncodingSpec], features: int, *, regularised: bool = True
     ) -> None:
