@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"
 SCRIPTS = sorted(path for path in BENCHMARKS.glob("*.py") if "def main()" in path.read_text(encoding="utf-8"))
 CONTRASTS = {
+    "accelerator": "times plain",
     "arithmetic": "times as fast as 32 bits",
     "commands": "import of torch, s",
     "digits": "times plain",
@@ -110,7 +111,18 @@ IN_BF16 = ("arithmetic", "predictors")
 def listed(path):
     """A benchmark; those that need bf16 arithmetic are marked."""
     lacks = pytest.mark.skipif(not has_bf16(), reason="compares with bf16 arithmetic, which is not here")
+    if path.stem == "accelerator":
+        lacks = pytest.mark.skipif(not torch.cuda.is_available(), reason="measures a CUDA device, which is not here")
+        return pytest.param(path, id=path.stem, marks=lacks)
     return pytest.param(path, id=path.stem, marks=(pytest.mark.kernels, lacks) if path.stem in IN_BF16 else ())
+
+
+def test_a_device_that_is_not_there_is_told(tmp_path, imported, monkeypatch, capsys):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(sys, "argv", ["accelerator.py", "--out", str(tmp_path)])
+    imported("accelerator").main()
+    assert capsys.readouterr().out == "accelerator: expected a CUDA device, got none that torch can use: nothing is measured\n"
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("script", [listed(path) for path in SCRIPTS])
