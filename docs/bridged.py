@@ -1,7 +1,7 @@
 """The two-way choice on `molyneux-v1` against the number of bridged shapes: tables and figures.
 
-Used by `tables.py` and `figures.py`. The runs of a study differ in the model (the variant) and in how many shapes are seen and felt
-together in training.
+Used by `tables.py` and `figures.py`. The runs of a study differ in the model (the variant) and in how many shapes are
+seen and felt together in training.
 """
 
 from __future__ import annotations

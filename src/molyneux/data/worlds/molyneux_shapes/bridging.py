@@ -90,7 +90,7 @@ class Bridging:
             return np.asarray(shapes[pick(uniforms, len(shapes))])
         first, others, inside = shapes[together], shapes[~together], uniforms < self.share
         within = np.where(inside, uniforms / self.share, (uniforms - self.share) / (1.0 - self.share))
-        return np.where(inside, first[pick(within, len(first))], others[pick(within, len(others))])
+        return np.asarray(np.where(inside, first[pick(within, len(first))], others[pick(within, len(others))]))
 
     def present(self, shapes: np.ndarray, draws: np.ndarray, split: Split) -> dict[str, np.ndarray]:
         """Which samples have sight, touch and name: three masks (n,) bool.
