@@ -24,7 +24,6 @@ from molyneux.learn.training.hardware import Placement, bf16_problem, use_channe
 from molyneux.learn.training.processes import ALONE, Group, averaging
 from molyneux.learn.training.settings import Stage, Training
 from molyneux.learn.training.shared_draws import Share, SharedDraws
-from molyneux.learn.training.whole_batch import whole_batch_problem
 
 
 class Meter:
@@ -234,6 +233,8 @@ class Steps:
             generator = seeds.torch_generator(self.seed, "learn", "comparison", device=device)
             with _draws(generator, share):
                 return model.loss(rows, progress, generator)
+
+        from molyneux.learn.training.whole_batch import whole_batch_problem  # one process needs none
 
         spec = getattr(self.model, "spec", None)
         problem = whole_batch_problem(self.model, loss, self._placed(batch.batch), spec.row_size if spec else 1)

@@ -31,7 +31,6 @@ from molyneux.learn.training.hardware import threads
 from molyneux.learn.training.processes import Processes
 from molyneux.learn.training.timed_steps import FitStep
 from molyneux.measure import Evaluation, Galleries, Measure, evaluate
-from molyneux.measure.opened_evaluations import OpenedEvaluations, share_out
 from molyneux.run.run.experiment import Experiment
 from molyneux.run.run.folder import RunFolder, held, open_experiment
 from molyneux.run.run.making import make_model, stored_model
@@ -265,6 +264,8 @@ def shared_evaluations(run: Run) -> list[Evaluation]:
     given = evaluations(run)
     if run.workers is None:
         return given
+    from molyneux.measure.opened_evaluations import OpenedEvaluations, share_out  # a run without workers needs none
+
     opening = partial(_open_evaluations, run.folder.path.resolve(), run.experiment.trusted)
     return share_out(given, run.workers, OpenedEvaluations(opening, torch.get_num_threads()))
 

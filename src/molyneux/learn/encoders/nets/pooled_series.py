@@ -31,17 +31,15 @@ class PooledSeries(Net):
     Args:
         channels: channels at the full and at half the rate; at a quarter of the rate there are twice as many.
         width: units of the fully connected layers.
-        decoder_channels: the channels of `Series`, by which series are made of codes.
     """
 
     channels: int = 64
     width: int = 256
-    decoder_channels: int = 32
 
     kinds = frozenset({"audio", "series"})
 
     def __post_init__(self) -> None:
-        refuse(too_small(self, "channels", "width", "decoder_channels"))
+        refuse(too_small(self, "channels", "width"))
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
@@ -50,7 +48,7 @@ class PooledSeries(Net):
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """See `Net`."""
-        return Series(self.decoder_channels, self.width).body(modality, inputs, parameters)
+        return Series(width=self.width).body(modality, inputs, parameters)
 
 
 class PooledEncoder(nn.Module):
