@@ -62,7 +62,7 @@ $(VENV)/.created:
 $(VENV)/.installed: $(VENV)/.created pyproject.toml constraints.txt
 	$(INSTALL) .
 	@# Compiles the bytecode of what commands use, and writes the schemas by which editors check the files in configs/.
-	$(BIN)/python -c 'import pathlib, lightning.fabric, molyneux.cli.commands, molyneux.run.schema as schema; from molyneux.report import *; from molyneux.run import *; schema.write_schemas(pathlib.Path("configs"))'
+	$(BIN)/python -c 'import pathlib, torch, molyneux.cli.commands, molyneux.run.schema as schema; from molyneux.report import *; from molyneux.run import *; schema.write_schemas(pathlib.Path("configs"))'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.installed

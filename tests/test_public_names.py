@@ -19,7 +19,7 @@ MOST = {"run": 190, "report": 44, "CdSprites": 45, "list worlds": 16}
 QUICKSTART = Path(__file__).parents[1] / "configs" / "quickstart.yaml"
 TINY = {"data.train": 64, "data.validation": 16, "data.test": 32, "learn.steps": 4, "learn.model.init_args.prior": None}
 """Settings of the quickstart that make it short."""
-HEAVY = ("lightning", "matplotlib", "numba", "numpy", "optuna", "rich", "scipy", "sklearn", "torch", "transformers", "yaml")
+HEAVY = ("matplotlib", "numba", "numpy", "optuna", "rich", "scipy", "sklearn", "torch", "transformers", "yaml")
 
 
 def test_every_name_can_be_imported_and_is_what_the_rooms_export() -> None:
@@ -130,7 +130,7 @@ def test_a_class_is_found_without_the_others() -> None:
 def test_commands_wait_for_no_statistics() -> None:
     """scikit-learn, scipy.stats and transformers take seconds to import, which only what uses them needs."""
     code = "import sys, molyneux.cli.worlds, molyneux.run.run.steps\nprint([n for n in sys.modules if n in {}])"
-    late = ("lightning", "matplotlib", "optuna", "scipy.stats", "sklearn", "transformers")
+    late = ("matplotlib", "optuna", "scipy.stats", "sklearn", "transformers")
     done = subprocess.run([sys.executable, "-c", code.format(late)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -1,6 +1,8 @@
 import importlib.util
 import os
 import socket
+import sys
+from types import SimpleNamespace
 from urllib.parse import urlparse
 
 import pytest
@@ -106,29 +108,27 @@ def test_package_that_is_not_installed(monkeypatch):
 
 
 def test_weights_and_biases_gets_every_row_once(tmp_path, monkeypatch):
-    """With a logger in place of Lightning's, which needs the package and an account."""
+    """With a module in place of wandb, which needs an account."""
     made = []
 
-    class Fake:
+    class Run:
         def __init__(self, **settings):
-            self.settings, self.rows = settings, []
+            self.settings, self.rows, self.finished = settings, [], False
             made.append(self)
 
-        def log_metrics(self, metrics, step):
-            self.rows.append((step, metrics["train/loss"]))
+        def log(self, values, step):
+            self.rows.append((step, values["train/loss"]))
 
-        def save(self):
-            pass
+        def finish(self):
+            self.finished = True
 
-        def finalize(self, status):
-            assert status == "success"
-
-    monkeypatch.setattr("lightning.pytorch.loggers.WandbLogger", Fake)
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(init=Run))
     training, losses = Training(tensorboard=False, wandb="mine"), history(0.5, 1.0)
     log(tmp_path, History(), *losses.rows, training=training)
     log(tmp_path, History(losses.rows[:1]), *losses.rows[1:], *history(0.5, 1.0, 2.0).rows[2:], training=training)
     assert [fake.rows for fake in made] == [[(10, 0.5), (20, 1.0)], [(30, 2.0)]]
     assert made[0].settings == made[1].settings
+    assert all(run.finished for run in made)
     assert (made[0].settings["project"], made[0].settings["resume"]) == ("mine", "allow")
 
 

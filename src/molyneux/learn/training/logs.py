@@ -1,4 +1,4 @@
-"""The history of a training in TensorBoard, MLflow and Weights & Biases, by Lightning's loggers.
+"""The history of a training in TensorBoard, MLflow and Weights & Biases, by their own libraries.
 
 Each row of the history is logged once, however often the training was interrupted: what a log holds already is looked up when
 the training goes on, and not logged again. What a killed process logged beyond its last checkpoint is hidden (TensorBoard) or
@@ -11,7 +11,9 @@ import importlib.util
 import os
 import re
 import socket
-from collections.abc import Iterator
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -74,49 +76,55 @@ def require_packages(training: Training) -> None:
     )
 
 
-class _Log:
-    """A logger of Lightning's that gets every row once; rows up to `step` are logged already."""
+class _Log(ABC):
+    """A log that gets every row once; rows up to `step` are logged already."""
 
-    def __init__(self, logger: Any, step: int) -> None:  # of Lightning or of its Fabric, which are classes of two packages
-        self.logger, self.step = logger, step
+    def __init__(self, step: int) -> None:
+        self.step = step
 
     def add(self, row: Row) -> None:
+        """Log a row, unless it is logged already."""
         if row["step"] > self.step:
             self.step = int(row["step"])
             columns = {key: value for key, value in row.items() if key not in _AXES}
             last = {_LAST: columns.pop(_LAST)}
-            self.logger.log_metrics({self.name(key): value for key, value in (columns | last).items()}, self.step)
-            self.logger.save()
+            self.write({self.name(key): float(value) for key, value in (columns | last).items()})
 
     def name(self, column: str) -> str:
         """The name of a column in the log."""
         return column
 
+    @abstractmethod
+    def write(self, values: Mapping[str, float]) -> None:
+        """Log the values of step `self.step`, in their order."""
+
+    @abstractmethod
     def close(self) -> None:
-        self.logger.finalize("success")
+        """The training is at its end, or is interrupted."""
 
 
 class _TensorBoard(_Log):
     """Event files in `folder`; steps after `step`, which a killed process may have written, are hidden (`purge_step`)."""
 
     def __init__(self, folder: Path, step: int) -> None:
-        from lightning_fabric.loggers.tensorboard import TensorBoardLogger
+        from torch.utils.tensorboard import SummaryWriter
 
+        super().__init__(step)
         self._folder = folder
         with _store_errors(folder):
             self._remove_host_name()
             purge = step + 1 if step or any(folder.glob("events.out.tfevents.*")) else None
-            logger = TensorBoardLogger(folder.parent, name=folder.name, version="", purge_step=purge)
-            logger.experiment  # noqa: B018 - opens the file
-        super().__init__(logger, step)
+            self._writer: Any = SummaryWriter(folder, purge_step=purge)  # type: ignore[no-untyped-call]
 
-    def add(self, row: Row) -> None:
+    def write(self, values: Mapping[str, float]) -> None:
         with _store_errors(self._folder):
-            super().add(row)
+            for key, value in values.items():
+                self._writer.add_scalar(key, value, self.step)
+            self._writer.flush()
 
     def close(self) -> None:
         with _store_errors(self._folder):
-            super().close()
+            self._writer.close()
             self._remove_host_name()
 
     def _remove_host_name(self) -> None:
@@ -134,8 +142,6 @@ class _MLflow(_Log):
     """
 
     def __init__(self, folder: Path, address: bool | str) -> None:
-        from lightning.pytorch.loggers import MLFlowLogger
-
         place = folder / "mlflow" if address is True else Path(str(address))
         uri = str(address) if ":" in str(address) else place.resolve().as_uri()
         record = folder / "mlflow.json"
@@ -144,14 +150,13 @@ class _MLflow(_Log):
             from mlflow.exceptions import MlflowException
 
             try:
-                client = MlflowClient(uri)
-                run = store.read_json(record)["run"] if record.exists() else self._new_run(client, folder)
-                known = client.get_metric_history(run, _LAST)
-                logger = MLFlowLogger(_PROJECT, tracking_uri=uri, run_id=run)
+                self._client: Any = MlflowClient(uri)
+                self._run = store.read_json(record)["run"] if record.exists() else self._new_run(self._client, folder)
+                known = self._client.get_metric_history(self._run, _LAST)
             except MlflowException as error:
                 raise StoreError(f"cannot log to MLflow at {uri} ({error}): look at the setting mlflow") from error
-        store.write_json(record, {"run": run, "uri": uri})
-        super().__init__(logger, max((metric.step for metric in known), default=0))
+        store.write_json(record, {"run": self._run, "uri": uri})
+        super().__init__(max((metric.step for metric in known), default=0))
 
     @staticmethod
     def _new_run(client: Any, folder: Path) -> str:
@@ -159,6 +164,17 @@ class _MLflow(_Log):
         experiment = found.experiment_id if found else client.create_experiment(_PROJECT)
         place = folder.resolve()
         return str(client.create_run(experiment, run_name=f"{place.parent.name}/{place.name}").info.run_id)
+
+    def write(self, values: Mapping[str, float]) -> None:
+        from mlflow.entities import Metric
+
+        now = int(time.time() * 1000)
+        with _file_store_allowed():
+            self._client.log_batch(self._run, [Metric(key, value, now, self.step) for key, value in values.items()])
+
+    def close(self) -> None:
+        with _file_store_allowed():
+            self._client.set_terminated(self._run, "FINISHED")
 
     def name(self, column: str) -> str:
         """MLflow takes letters, digits and a few signs; others become their code point, `<` being `_3c_`."""
@@ -170,20 +186,21 @@ class _WandB(_Log):
     """A run of Weights & Biases; its identifier and the last step logged are kept in `wandb.json`."""
 
     def __init__(self, folder: Path, project: bool | str) -> None:
-        from lightning.pytorch.loggers import WandbLogger
+        import wandb
 
         self._record = folder / "wandb.json"
         known = store.read_json(self._record) if self._record.exists() else {}
         self._id = known.get("run") or os.urandom(8).hex()
         name = _PROJECT if project is True else str(project)
-        logger = WandbLogger(project=name, save_dir=folder, id=self._id, resume="allow")
-        super().__init__(logger, int(known.get("step", 0)))
+        self._run: Any = wandb.init(project=name, dir=str(folder), id=self._id, resume="allow")
+        super().__init__(int(known.get("step", 0)))
 
-    def add(self, row: Row) -> None:
-        before = self.step
-        super().add(row)
-        if self.step != before:
-            store.write_json(self._record, {"run": self._id, "step": self.step})
+    def write(self, values: Mapping[str, float]) -> None:
+        self._run.log(dict(values), step=self.step)
+        store.write_json(self._record, {"run": self._id, "step": self.step})
+
+    def close(self) -> None:
+        self._run.finish()
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from molyneux.core.errors import ConfigError, CorruptFileError, StoreError
 from molyneux.core.tooling.documents import dump_document, parse_document
 
 _CONFIG, _MACHINE, _CHECKSUM = "config.yaml", "machine.json", "# checksum "
-_PACKAGES = ("lightning", "molyneux", "numba", "numpy", "safetensors", "scikit-learn", "scipy", "torch")
+_PACKAGES = ("molyneux", "numba", "numpy", "safetensors", "scikit-learn", "scipy", "torch")
 EXPERIMENT_FILE = "the path of an experiment file"
 STUDY_FILE = "the path of a study file"
 RUN_FOLDER = "the folder of a run"
