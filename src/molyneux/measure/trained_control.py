@@ -50,7 +50,7 @@ class TrainedControl:
         from threadpoolctl import threadpool_limits
 
         trees, columns = self._fitted
-        features = self.control.features(batch)[:, columns]
+        features = self.control.features(batch.to("cpu"))[:, columns]
         with threadpool_limits(1):
             found = trees.predict_proba(features)[:, 1] if len(features) else np.empty(0)
         return np.clip(np.asarray(found, np.float64), _SURE, 1 - _SURE)

@@ -156,7 +156,7 @@ class Transfer(Measure):
         assert batch.factors is not None  # asked for where it is called
         found = np.ones(len(batch), dtype=bool)
         for name, values in self.where.items():
-            codes = batch.factors[:, spec.factor_index(name)].numpy()
+            codes = batch.factors[:, spec.factor_index(name)].cpu().numpy()
             found &= np.isin(codes, [spec.factor(name).code(value) for value in values])
         return found
 

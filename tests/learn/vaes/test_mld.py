@@ -374,7 +374,7 @@ def test_fitted_after_the_training_it_learns_one_modality_given_the_other(rate):
 @pytest.mark.parametrize(("chosen", "used"), [("cpu", "cpu"), ("cuda", "cuda"), ("mps", "cpu")])
 def test_the_fit_is_on_the_device_of_the_training_where_that_has_double_precision(monkeypatch, tmp_path, chosen, used):
     devices = []
-    monkeypatch.setattr("molyneux.learn.training.post_fit.choose_device", lambda training: chosen)
+    monkeypatch.setattr("molyneux.learn.training.hardware.choose_device", lambda training: chosen)
     monkeypatch.setattr("molyneux.learn.training.post_fit.on_device", lambda model, device: nullcontext(devices.append(device)))
     post_fit(build(), ArraySource(SPEC, batch_of(8)), tmp_path, Training(), seed=1)
     assert devices == [used]

@@ -63,6 +63,12 @@ def choose_device(training: Training) -> str:
     return device
 
 
+def device_after(training: Training) -> str:
+    """The device of what is computed after a training: its own, or the processor for MPS, which lacks double precision."""
+    device = choose_device(training)
+    return "cpu" if device == "mps" else device
+
+
 def has_bf16(features: str | None = None) -> bool:
     """Whether the processor has bf16 instructions and torch's kernels use them; False where that cannot be found out.
 

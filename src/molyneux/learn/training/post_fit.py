@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from molyneux.core import ConfigError, CorruptFileError, PostFit, Source, store
 from molyneux.learn.files import load_tensors, save_tensors, tensors_digest
 from molyneux.learn.training.fit_progress import FitProgress, ProgressClock
-from molyneux.learn.training.hardware import choose_device, on_device
+from molyneux.learn.training.hardware import device_after, on_device
 from molyneux.learn.training.interruptions import Interruptions
 from molyneux.learn.training.settings import Training
 
@@ -56,7 +56,7 @@ def post_fit(
     """
     assert isinstance(model, PostFit)
     kept = KeptFit(folder / _STATE, training.checkpoint_seconds, progress)
-    with on_device(model, _fit_device(training)), contextlib.closing(kept):
+    with on_device(model, device_after(training)), contextlib.closing(kept):
         model.post_fit(source, seed=seed, kept=kept)
     weights, seconds = tensors_digest(model.state_dict()), kept.seconds()
     known = store.read_json(folder / _MARK) if store.is_file(folder / _MARK) else None
@@ -77,7 +77,7 @@ def post_fit_note(model: nn.Module, training: Training) -> str:
     if _arithmetic(model, training) != ("bf16", "32"):
         return ""
     return (
-        f"precision of the fit after training: bf16 is asked for, and this device ({_fit_device(training)}) has no bf16 "
+        f"precision of the fit after training: bf16 is asked for, and this device ({device_after(training)}) has no bf16 "
         f"arithmetic: {type(model).__name__} is fitted in 32 bits, in which steps take up to about twice as long as in bf16 "
         "elsewhere"
     )
@@ -85,12 +85,7 @@ def post_fit_note(model: nn.Module, training: Training) -> str:
 
 def _arithmetic(model: nn.Module, training: Training) -> tuple[str, str] | None:
     """What is asked for, and what is used on the device of the fit."""
-    return model.post_fit_precision(_fit_device(training)) if isinstance(model, FitsInPrecision) else None
-
-
-def _fit_device(training: Training) -> str:
-    device = choose_device(training)
-    return "cpu" if device == "mps" else device
+    return model.post_fit_precision(device_after(training)) if isinstance(model, FitsInPrecision) else None
 
 
 def require_post_fit(model: nn.Module) -> None:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from molyneux.core import Score, StoreError, store
 from molyneux.core.chain import require_one_run
 from molyneux.core.workers import Workers
-from molyneux.learn.training.hardware import threads
+from molyneux.learn.training.hardware import on_device, threads
 from molyneux.measure import evaluate
 from molyneux.run.run.folder import RunFolder, open_experiment
 from molyneux.run.run.report import Outcome, Silent, read_scores
@@ -70,8 +72,9 @@ def _measure_again(folder: Path, trust: bool, workers: Workers | None, told: Run
     if details := _of_samples(folder):
         require_same_samples(details, experiment.data, run.source, folder, (experiment.measure.split,))
     told.begin("measure", "measuring again")
-    with threads(_threads(folder)):
-        found = evaluate(experiment.measure.measures, shared_evaluations(run), progress=told.advance).scores
+    given = shared_evaluations(run)
+    with threads(_threads(folder)), on_device(given[0].model, _device(folder) if workers is None else "cpu"):
+        found = evaluate(experiment.measure.measures, given, progress=told.advance).scores
     return Repeated(Outcome(folder, found, (), experiment.resolved), tuple(_changes(stored, found)))
 
 
@@ -99,6 +102,12 @@ def _of_samples(folder: Path) -> Mapping[str, Any]:
     """What the record of the samples says; nothing where the run has none."""
     stage = folder / "samples"
     return store.read_stage(stage)["details"] if store.is_file(stage / "stage.json") else {}
+
+
+def _device(folder: Path) -> str:
+    """The device that the stored scores were measured on, where it is here; else the processor, on which last digits differ."""
+    recorded = store.read_stage(folder / "measure")["details"]
+    return "cuda" if recorded.get("device") == "cuda" and torch.cuda.is_available() else "cpu"
 
 
 def _threads(folder: Path) -> int | None:

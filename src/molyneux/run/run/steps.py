@@ -27,7 +27,7 @@ from molyneux.core.workers import Workers
 from molyneux.data import Split, StoredSource, contact_sheet, store_samples
 from molyneux.data.dataset import SPLITS
 from molyneux.learn import FitProgress, fit, post_fit_precision, precision_of, save_model
-from molyneux.learn.training.hardware import threads
+from molyneux.learn.training.hardware import device_after, on_device, threads
 from molyneux.learn.training.processes import Processes
 from molyneux.learn.training.timed_steps import FitStep
 from molyneux.measure import Evaluation, Galleries, Measure, evaluate
@@ -251,12 +251,15 @@ def measure(run: Run) -> None:
         run.folder.samples.verify()
     stage.clear()
     run.progress.begin("measure", "measuring")
+    device = device_after(experiment.learn.training) if run.workers is None else "cpu"
     with threads(None if run.workers is None else run.workers.threads):
         given = shared_evaluations(run)
-        measurement = evaluate(experiment.measure.measures, given, progress=run.progress.advance)
-        save_exhibits(stage.folder, (*measurement.exhibits, *usual_galleries(experiment.measure.measures, given[0])))
+        with on_device(given[0].model, device):  # all of them have the same model
+            measurement = evaluate(experiment.measure.measures, given, progress=run.progress.advance)
+            exhibits = (*measurement.exhibits, *usual_galleries(experiment.measure.measures, given[0]))
+        save_exhibits(stage.folder, exhibits)
         store.write_lines(stage.folder / "scores.jsonl", [score.to_json() for score in measurement.scores])
-        stage.finish({"scores": len(measurement.scores), "machine": machine()})
+        stage.finish({"scores": len(measurement.scores), "device": device, "machine": machine()})
 
 
 def shared_evaluations(run: Run) -> list[Evaluation]:
