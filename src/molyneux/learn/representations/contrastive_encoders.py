@@ -69,6 +69,11 @@ class ContrastiveEncoders(nn.Module):
         raw: Tensor = self.encoders[name](view) if lengths is None else self.encoders[name](view, lengths)
         return functional.normalize(raw.float(), dim=1)
 
+    @property
+    def whole_batch(self) -> str:
+        """What of the loss is no mean over samples: see `objectives.Criterion`."""
+        return "a contrastive loss"
+
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
         """The mean of InfoNCE over pairs of modalities, nats; see `core.Trainable`. Terms: `contrast.<first>.<second>`."""
         batch.check(self.spec)
