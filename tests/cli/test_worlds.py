@@ -83,3 +83,19 @@ def test_nothing_is_overwritten_with_sentences(molyneux: Run, tmp_path: Path) ->
     done = molyneux("data", "pos", "--cap", 5, "--out", "mine", *SENTENCES)
     assert done.returncode == 2
     assert done.stderr == "molyneux: mine exists: choose another place with --out, or move it away\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("data", "pos", "--out", "x", "--on", "ray"), "--part, --on and addresses are of samples in shards"),
+        (("data", "pos", "--out", "x", "--shards", 2, "--on", "nowhere"), "expected local, ray or the address of a Ray cluster"),
+        (("measure", ".", "--jobs", 2), "--jobs: expected --on with a cluster"),
+        (("measure", "--model", "a:b", "--data", "pos", "--on", "ray"), "--on: expected a run, which every machine opens"),
+    ],
+)
+def test_a_cluster_is_named_where_it_can_help(molyneux: Run, tmp_path: Path, words: tuple[object, ...], said: str) -> None:
+    done = molyneux(*words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not list(tmp_path.iterdir())
