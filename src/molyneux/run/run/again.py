@@ -72,9 +72,10 @@ def _measure_again(folder: Path, trust: bool, workers: Workers | None, told: Run
     if details := _of_samples(folder):
         require_same_samples(details, experiment.data, run.source, folder, (experiment.measure.split,))
     told.begin("measure", "measuring again")
-    given = shared_evaluations(run)
-    with threads(_threads(folder)), on_device(given[0].model, _device(folder) if workers is None else "cpu"):
-        found = evaluate(experiment.measure.measures, given, progress=told.advance).scores
+    with threads(_threads(folder)):
+        given = shared_evaluations(run)
+        with on_device(given[0].model, _device(folder) if workers is None else "cpu"):
+            found = evaluate(experiment.measure.measures, given, progress=told.advance).scores
     return Repeated(Outcome(folder, found, (), experiment.resolved), tuple(_changes(stored, found)))
 
 
