@@ -115,7 +115,7 @@ def test_the_nearest_two_are_a_pair_first():
     counts = np.array([4, 4, 4, 4, 4])
     assert alike_pairs(pictures, counts).tolist() == [[0, 1], [2, 3]]
     assert alike_pairs(pictures, np.array([4, 5, 4, 5, 4])).tolist() == [[0, 2], [1, 3]]
-    near = np.array([[0, 1000], [0, 1001], [0, 960], [0, 985]])
+    near = np.array([[0, 1000], [0, 1001], [0, 960], [30, 975]])
     assert alike_pairs(near, counts[:4]).tolist() == [[2, 3]]  # 0 and 1 are written almost the same way
 
 
