@@ -237,6 +237,11 @@ def test_a_memory_knows_what_codes_do_not_say():
     }
 
 
+def test_one_sample_of_each_thing_is_no_choice():
+    with pytest.raises(NotApplicableError, match="two_way_choice needs two samples of the same shape"):
+        TwoWayChoice()(Evaluation(LinearGaussian(), samples(6)))
+
+
 def test_settings_of_ways_that_cannot_be_used():
     with pytest.raises(ConfigError, match="ways: expected one of codes, likelihood, drawing, got 'code'"):
         TwoWayChoice(ways=["code"])

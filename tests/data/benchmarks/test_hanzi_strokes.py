@@ -33,9 +33,9 @@ def bar(start, end, width=50.0):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Forty characters of four or five straight strokes, and two files that are no characters of the block."""
+    """Sixty characters of four or five straight strokes, and two files that are no characters of the block."""
     place, rng = tmp_path_factory.mktemp("hanzi"), np.random.default_rng(0)
-    for number in range(40):
+    for number in range(60):
         bars = []
         while len(bars) < 4 + number % 2:
             start, end = rng.uniform((100, -50), (900, 820), (2, 2)).round(1).tolist()
@@ -96,6 +96,16 @@ def test_training_shows_each_character_as_its_role_says(data):
     whole = data.batch(np.arange(50), split="test", seed=0)
     assert whole.mask("image").all()
     assert whole.mask("strokes").all()
+
+
+def test_of_many_bridged_characters_some_are_asked(folder):
+    data = HanziStrokes(folder, bridging=CharacterBridging(bridged=12, pool=22, asked=8))
+    roles = {split: data.factor_codes(np.arange(1500), split=split, seed=0) for split in data.splits}
+    found = {split: [len(set(codes[codes[:, 3] == role, 0].tolist())) for role in range(5)] for split, codes in roles.items()}
+    assert found == {"train": [12, 10, 8, 8, 0], "validation": [8, 8, 2, 2, 2], "test": [8, 8, 6, 6, 6]}
+    for split, codes in roles.items():
+        shown = set(codes[:, 0].tolist())
+        assert {code ^ 1 for code in shown} == shown, split
 
 
 def test_pairs_have_as_many_strokes_and_as_much_ink(data):

@@ -177,7 +177,10 @@ class TwoWayChoice(Measure):
             except NotApplicableError as error:
                 found = [not_applicable(self, str(error), origin=evaluation.provenance(), about={"way": way})]
             scores += found
-        return Measurement((*scores, *self._after_showing(evaluation, questions)))
+        scores += self._after_showing(evaluation, questions)
+        if not scores:
+            raise NotApplicableError(f"two_way_choice needs two samples of the same {self.factor}: measure on more")
+        return Measurement(tuple(scores))
 
     def _questions(self, evaluation: Evaluation) -> Iterator[_Question]:
         """Those of each pair of modalities and each group that have samples of two values."""

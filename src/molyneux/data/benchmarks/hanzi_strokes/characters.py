@@ -35,13 +35,15 @@ class CharacterBridging:
 
     As `Bridging` of the shapes of `molyneux-v1`: of `pool` characters, `bridged` are seen and written in the same sample, and the
     others are `parted`, which each sample shows to one sense. `asked` characters each are only `felt` (written), only `seen`, and
-    `new` to both senses; a quarter of them is asked about in validation, and the others in the test. The two characters of an
-    alike pair have the same role.
+    `new` to both senses; a quarter of them is asked about in validation, and the others in the test, each beside at most `asked`
+    characters that are bridged and as many that are parted, the same in both. The two characters of an alike pair have the same
+    role.
 
     Args:
         bridged: how many characters are seen and written together, from 0 to `pool`; an even number.
         pool: how many are bridged or parted; an even number.
-        asked: how many have each of the three other roles; a multiple of 8.
+        asked: how many have each of the three other roles; a multiple of 8. The more there are, the more samples it takes to have
+            several of each.
         assignment: another number gives the roles to other characters.
 
     Raises:
@@ -50,7 +52,7 @@ class CharacterBridging:
 
     bridged: int = 1024
     pool: int = 4096
-    asked: int = 512
+    asked: int = 128
     assignment: int = 0
 
     def __post_init__(self) -> None:
@@ -192,12 +194,17 @@ class HanziStrokes(FileBenchmark):
         return np.stack(columns, 1)
 
     def _roles(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Roles (N,), and where each character is asked about (N,), as `dealt` gives them."""
+        """Roles (N,), and where each character is asked about (N,): as `dealt` gives them, or 3, in training alone."""
         design = self.bridging
         if design is None:
             return np.zeros(count, np.int64), np.zeros(count, np.int64)
         draws = seeds.uniforms(seeds.key(design.assignment, self.name, "roles"), np.arange(count // 2), 1)[:, 0]
-        return dealt(np.argsort(draws), design.bridged, design.pool, design.asked)
+        order = np.argsort(draws)
+        roles, part = dealt(order, design.bridged, design.pool, design.asked)
+        characters = (2 * order[:, None] + np.arange(2)).ravel()
+        part[characters[min(design.asked, design.bridged) : design.bridged]] = len(SPLITS)  # in no split but training
+        part[characters[design.bridged + design.asked : design.pool]] = len(SPLITS)
+        return roles, part
 
     @cached_property
     def _glyphs(self) -> Glyphs:
