@@ -43,6 +43,7 @@ class ContrastiveEncoders(nn.Module):
     """
 
     whole_batch: ClassVar[str] = "a contrastive loss"
+    """What of the loss is no mean over samples: see `objectives.Criterion`."""
 
     def __init__(
         self, spec: Spec, *, latent_dim: int = 32, nets: Mapping[str, Net] | None = None, temperature: float = 0.2
@@ -68,11 +69,6 @@ class ContrastiveEncoders(nn.Module):
         view, lengths = read_view(batch, self.spec, name), batch.lengths.get(name)
         raw: Tensor = self.encoders[name](view) if lengths is None else self.encoders[name](view, lengths)
         return functional.normalize(raw.float(), dim=1)
-
-    @property
-    def whole_batch(self) -> str:
-        """What of the loss is no mean over samples: see `objectives.Criterion`."""
-        return "a contrastive loss"
 
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
         """The mean of InfoNCE over pairs of modalities, nats; see `core.Trainable`. Terms: `contrast.<first>.<second>`."""
