@@ -114,7 +114,7 @@ class _TensorBoard(_Log):
         with _store_errors(folder):
             self._remove_host_name()
             purge = step + 1 if step or any(folder.glob("events.out.tfevents.*")) else None
-            self._writer: Any = SummaryWriter(folder, purge_step=purge)  # type: ignore[no-untyped-call]
+            self._writer: Any = SummaryWriter(folder, purge_step=purge)
 
     def write(self, values: Mapping[str, float]) -> None:
         with _store_errors(self._folder):
