@@ -1,14 +1,6 @@
-"""Two-way choice: one thing in one sense, two things in another sense, and which of the two it is."""
+"""Two-way choice: one thing in one sense, two in another. Of these names, `molyneux.measure` exports `TwoWayChoice`."""
 
-from typing import TYPE_CHECKING
-
-from molyneux.core.lazy import lazy_names
-
-if TYPE_CHECKING:
-    from molyneux.measure.two_way_choice.choices import distances, pairs_interval, two_way_choices
-    from molyneux.measure.two_way_choice.two_way_choice import TwoWayChoice
-
-__all__ = ["TwoWayChoice", "distances", "pairs_interval", "two_way_choices"]
-
-if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__)
+from molyneux.measure.two_way_choice.choices import distances as distances
+from molyneux.measure.two_way_choice.choices import pairs_interval as pairs_interval
+from molyneux.measure.two_way_choice.choices import two_way_choices as two_way_choices
+from molyneux.measure.two_way_choice.two_way_choice import TwoWayChoice as TwoWayChoice
