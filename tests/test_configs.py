@@ -20,18 +20,27 @@ READS_FILES = (
     "av-mnist-recipes",
     "fashion-mnist",
     "missing-senses-av-mnist",
-    "molyneux-characters",
     "polymnist",
     "spoken-digits",
     "stocks",
 )
+READS_A_PACKAGE = {"molyneux-characters": "hanzi-writer-data"}
+"""Those that read files of a package, by the name of its folder in `MOLYNEUX_DATA`."""
 
 
 def listed(folder: Path) -> list:
-    """Its files; those that read published data sets are marked, and skipped where there are none."""
-    marks = [pytest.mark.realdata, pytest.mark.skipif("MOLYNEUX_DATA" not in os.environ, reason="needs MOLYNEUX_DATA")]
-    paths = sorted(folder.glob("*.yaml"))
-    return [pytest.param(path, id=path.stem, marks=marks if path.stem in READS_FILES else ()) for path in paths]
+    """Its files; those that read published data sets are marked, and skipped where these are not at hand."""
+    return [pytest.param(path, id=path.stem, marks=needs(path.stem)) for path in sorted(folder.glob("*.yaml"))]
+
+
+def needs(name: str) -> list[pytest.MarkDecorator]:
+    """Marks of a file that reads published files."""
+    package = READS_A_PACKAGE.get(name)
+    if package is None and name not in READS_FILES:
+        return []
+    place = Path(os.environ.get("MOLYNEUX_DATA", "nowhere"))
+    here = (place if package is None else place / package).is_dir()
+    return [pytest.mark.realdata, pytest.mark.skipif(not here, reason=f"needs {package or 'files'} in MOLYNEUX_DATA")]
 
 
 EXPERIMENTS = listed(CONFIGS)
