@@ -84,3 +84,43 @@ def test_caveats_are_of_the_seed_the_samples_and_the_readers(made):
 def test_a_run_of_which_nothing_was_measured_says_so():
     assert "Nothing could be measured" in verdict([Score("coherence", None, note="not applicable: no factors")]).answer
     assert verdict([]).answer == ""
+
+
+def probe(factor, value, **controls):
+    about = {"source": ("image", "text"), "code": "shared", "factor": factor}
+    return Score("latent_probe.accuracy", value, about, (value - 2, value + 2), 2000, "%", chance=25.0, controls=controls)
+
+
+def test_what_takes_no_training_is_said():
+    scores = [
+        probe("shape", 90.0, **{"untrained net": 60.0, "raw input": 55.0}),
+        probe("colour", 95.0, **{"untrained net": 94.0, "raw input": 99.0}),
+        probe("size", 26.0, **{"untrained net": 99.0, "raw input": 25.0}),
+        probe("ground", 70.0, **{"untrained net": 71.0, "raw input": 40.0}),
+        probe("place", 70.0),
+    ]
+    assert verdict(scores).remarks == (
+        "The input itself tells colour as well as its codes do: that takes no training.",
+        "An untrained net tells ground as well as its codes do: that takes no training.",
+    )  # a size that is guessed is no better than guessing, which is said elsewhere
+
+
+def test_two_way_choices_are_answered_by_what_is_new_to_both_senses(made):
+    def choice(name, value, role, source="touch", target="image", **more):
+        about = {"source": source, "target": target, "role": role, **more}
+        return Score(f"two_way_choice.{name}", value, about, (value - 3, value + 3), 900, "%", bounds=(0, 100), chance=50.0)
+
+    scores = [
+        choice("accuracy", 99.0, "bridged"),
+        choice("accuracy", 91.0, "felt"),
+        choice("accuracy", 88.0, "new", "touch", "touch"),
+        choice("accuracy", 97.0, "new", way="drawing"),
+        choice("accuracy", 90.0, "new"),
+        choice("alike_accuracy", 75.0, "new"),
+    ]
+    assert verdict(scores, made.spec()).answer == (
+        "From touch it chooses the right picture of two new ones 90.0 % of the time, 75.0 % where both are alike, "
+        "better than guessing (50.0 %)."
+    )
+    assert "no better than guessing" in verdict([choice("accuracy", 51.0, "new")], made.spec()).answer
+    assert verdict(scores[2:3], made.spec()).answer.startswith("Two-way choice")

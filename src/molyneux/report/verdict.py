@@ -13,6 +13,7 @@ The remarks, each by one rule:
 - one sense: from one input alone a target is predicted as well as from all (the intervals overlap), and from each other input
   alone no better than guessing;
 - both senses: from all inputs a target is predicted better than guessing, from none of them alone;
+- without training: of a factor an untrained net or the raw input tells as much as the code does (by the interval of its score);
 - dead code: fewer than half of the dimensions of a code are used.
 """
 
@@ -42,6 +43,8 @@ FALLING = 0.1
 REFUSED = 90.0
 ENTANGLED, SEPARATE = 0.1, 0.5
 FEW_SAMPLES = 1_000
+_UNTRAINED = {"untrained net": "an untrained net", "raw input": "the input itself"}
+"""Controls that need no training, and what they are called in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,22 @@ def verdict(
         seed: of the run; None where it is not recorded.
     """
     kinds = kinds_of(spec)
-    sentences = (_generation(scores, kinds), _prediction(scores, kinds), _sets(scores), _codes(scores), _probes(scores))
+    sentences = (
+        _generation(scores, kinds),
+        _prediction(scores, kinds),
+        _sets(scores),
+        _choices(scores, kinds),
+        _codes(scores),
+        _probes(scores),
+    )
     told = next((sentence for sentence in sentences if sentence), "") or _rest(scores)
-    remarks = (*_training(history or {}), *_reading(scores, kinds), *_senses(scores, kinds), *_dead(scores))
+    remarks = (
+        *_training(history or {}),
+        *_reading(scores, kinds),
+        *_senses(scores, kinds),
+        *_without_training(scores),
+        *_dead(scores),
+    )
     return Verdict(told, tuple(dict.fromkeys(remarks)), tuple(_caveats(scores, history or {}, seed)))
 
 
@@ -117,6 +133,29 @@ def _sets(scores: Sequence[Score]) -> str:
             better = "no better" if score.is_guessed else "better"
             return f"It tells {with_unit(score, score.value)} of contrast sets apart, {better} than guessing{_guess(score)}."
     return ""
+
+
+def _choices(scores: Sequence[Score], kinds: Mapping[str, str]) -> str:
+    """Two-way choices between senses: the group that was asked first, and its pairs that are alike."""
+    known = [score for score in scores if score.name == "two_way_choice.accuracy" and score.value is not None]
+    across = [score for score in known if score.about.get("source") != score.about.get("target") and "way" not in score.about]
+    if not across:
+        return ""
+    score = max(across, key=_unseen)
+    alike = [each for each in scores if each.name == "two_way_choice.alike_accuracy" and each.about == score.about]
+    group = [wording.value_text(value) for name, value in score.about.items() if name not in ("source", "target")]
+    source, target = (noun(wording.value_text(score.about.get(name)), kinds) for name in ("source", "target"))
+    of = f" of two {' '.join(group)} ones" if group else ""
+    said = f"From {source} it chooses the right {target.removeprefix('a ')}{of} {with_unit(score, score.value)} of the time"
+    told = [f"{with_unit(each, each.value)} where both are alike" for each in alike if each.value is not None]
+    better = "no better" if score.is_guessed else "better"
+    return f"{', '.join([said, *told])}, {better} than guessing{_guess(score)}."
+
+
+def _unseen(score: Score) -> tuple[bool, bool]:
+    """Of several groups of a choice, things that are new tell most, then those that are known to one sense."""
+    values = {wording.value_text(value) for value in score.about.values()}
+    return "new" in values, bool(values & {"felt", "seen"})
 
 
 def _codes(scores: Sequence[Score]) -> str:
@@ -226,6 +265,20 @@ def _overlap(first: Score, second: Score) -> bool:
     """Whether the intervals of two scores have a number in common."""
     ends = [score.interval or (score.value or 0.0, score.value or 0.0) for score in (first, second)]
     return max(low for low, _ in ends) <= min(high for _, high in ends)
+
+
+def _without_training(scores: Sequence[Score]) -> Iterator[str]:
+    """What codes tell that needs no training: no more than an untrained net, or the views themselves."""
+    found = dict[str, list[str]]()
+    for score in probe_scores(scores):
+        low, _ = score.interval or (score.value or 0.0, 0.0)
+        control = max(((score.controls[name], name) for name in _UNTRAINED if name in score.controls), default=None)
+        if control is not None and not score.is_guessed and control[0] >= low:
+            factor = wording.value_text(score.about.get("factor") or score.about.get("target"))
+            found.setdefault(_UNTRAINED[control[1]], []).append(factor)
+    for what, names in found.items():
+        which = wording.listed(names) if len(names) < 6 else f"{len(names)} factors"
+        yield f"{what[:1].upper()}{what[1:]} tells {which} as well as its codes do: that takes no training."
 
 
 def _dead(scores: Sequence[Score]) -> Iterator[str]:
