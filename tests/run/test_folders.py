@@ -8,7 +8,7 @@ import pytest
 import molyneux.run
 
 SOURCE = Path(molyneux.run.__file__).parent
-ALLOWED = {"run": {"run"}, "studies": {"run", "studies"}, "sharing": {"run", "sharing"}}
+ALLOWED = {"run": {"run"}, "cluster": {"cluster"}, "studies": {"cluster", "run", "studies"}, "sharing": {"run", "sharing"}}
 
 
 @pytest.mark.parametrize("folder", ALLOWED)

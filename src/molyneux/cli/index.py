@@ -32,6 +32,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "molyneux.learn.predictors.Predictor",
         "molyneux.learn.CVAE",
         "molyneux.learn.MLD",
+        "molyneux.learn.ContrastiveEncoders",
     ),
     "nets": ("molyneux.learn.encoders.nets", "molyneux.learn.encoders.nets.Net"),
     "objectives": ("molyneux.learn.objectives", "molyneux.learn.objectives.Objective"),
@@ -44,6 +45,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     "models": {
         "VAEs of several modalities": ("MultimodalVAE", "MHVAE", "Nexus"),
         "VAEs that generate by diffusion, or by a condition": ("MLD", "CVAE"),
+        "Codes of several modalities without a likelihood": ("ContrastiveEncoders", "MaskedTransformer"),
         "Autoencoders of one modality": ("UnimodalAutoencoder",),
         "Predictors from a picture and a text": ("PictureTextPredictor", "PictureOnly", "TextOnly", "VAEAgreement"),
         "Predictors from any modalities": ("Predictor",),
@@ -70,13 +72,13 @@ class ClassEntry:
 
     @cached_property
     def lineage(self) -> list[ClassEntry]:
-        """The class and all its bases inside the package, nearest first."""
+        """The class and all its bases inside the package, nearest first; what several bases share comes after all of them."""
         names, found = _names(self.module), [self]
         for base in self.node.bases:
             inner = base.value if isinstance(base, ast.Subscript) else base
             above = find(names.get(inner.id, "")) if isinstance(inner, ast.Name) else None
-            found += [item for item in (above.lineage if above else []) if item not in found]
-        return found
+            found += above.lineage if above else []
+        return [item for place, item in enumerate(found) if item not in found[place + 1 :]]
 
     @property
     def methods(self) -> dict[str, ast.FunctionDef]:

@@ -94,9 +94,13 @@ def heard():
     def stop(number, frame):
         raise SystemExit(number)
 
-    before = signal.signal(signal.SIGTERM, stop)
+    before = {
+        signal.SIGTERM: signal.signal(signal.SIGTERM, stop),
+        signal.SIGINT: signal.signal(signal.SIGINT, signal.default_int_handler),  # also where the tests run in the background
+    }
     yield
-    signal.signal(signal.SIGTERM, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def assert_all_ended(folder):
