@@ -58,7 +58,27 @@ def _incomplete(name: str, about: Mapping[str, str] = TO_TEXT) -> Pick:
     return Pick("incomplete", "MCAR", _STRICT, about, {"learn.model.class_path": f"molyneux.learn.{name}"}, decimals=1)
 
 
+def _two_way(count: int, score: str, **about: str) -> Pick:
+    about = {"source": "touch", "target": "image", "role": "new", **about}
+    where = {"data.world.init_args.bridging.bridged": count}
+    return Pick("molyneux-v1", "ContrastiveEncoders", f"two_way_choice.{score}", about, where, decimals=1)
+
+
 ANSWERS: dict[str, Answer] = {
+    "molyneux-v1": Answer(
+        "How many shapes must be seen and felt together before others, never seen, are known from touch?",
+        "Some dozens: contrastive encoders that saw and felt 128 shapes together choose the right one of two new shapes in "
+        "{most} % of cases, after 32 shapes in {some} %, after 8 in {few} % and after none in {none} %, where guessing "
+        "gives {most_chance} %; of two that are alike in elongation, compactness and unevenness they choose right in {alike} %.",
+        {
+            "most": _two_way(128, "accuracy"),
+            "some": _two_way(32, "accuracy"),
+            "few": _two_way(8, "accuracy"),
+            "none": _two_way(0, "accuracy"),
+            "alike": _two_way(128, "alike_accuracy"),
+        },
+        [("most", "some"), ("some", "few"), ("few", "none")],
+    ),
     "molyneux-question": Answer(
         "Is what was learned by touch and by name known by sight?",
         "No: hearts that were felt and named, and never seen, are named by touch in {felt} % of cases and by sight "

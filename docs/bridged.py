@@ -84,8 +84,10 @@ def over(runs: Sequence[StudyRun], name: str, count: int, part: str) -> Choices 
         return None
     values = [float(item.value or 0.0) for item in known]
     mean = float(np.mean(values))
+    if len(known) == 1:
+        return Choices(mean, known[0].interval or (mean, mean))
     shapes = float(np.mean([(item.interval[1] - item.interval[0]) / 2 for item in known if item.interval] or [0.0]))
-    low, high = student(mean, float(np.std(values, ddof=1)), len(values)) if len(values) > 1 else (mean, mean)
+    low, high = student(mean, float(np.std(values, ddof=1)), len(values))
     half = math.hypot((high - low) / 2, shapes)
     return Choices(mean, (max(0.0, mean - half), min(100.0, mean + half)))
 
@@ -104,7 +106,8 @@ def bridged_table(name: str, runs: Sequence[StudyRun]) -> str:
     rows = [(Entry(model), *(_entry(over(runs, model, count, part)) for count in known)) for model in models(runs)]
     title = Column(f"{HEADS[part]}: model", "left")
     seeds = sorted({run.seed for run in runs})
-    note = f"Seeds: {len(seeds)}. Means, in brackets 95 % intervals for new seeds and new shapes. Chance is 50 %."
+    held = "for new seeds and new shapes" if len(seeds) > 1 else "for new shapes; another seed may give another number"
+    note = f"{len(seeds)} seed{'s' * (len(seeds) > 1)}. In brackets 95 % intervals {held}. Chance is 50 %."
     head = (title, *(Column(str(count), group="bridged shapes") for count in known))
     return to_markdown(Table(study, "Right choices, %", head, tuple(rows), (note,)))
 
@@ -122,6 +125,17 @@ def all_parts(study: str, runs: Sequence[StudyRun]) -> str:
     head = (Column("model", "left"), *(Column(text) for text in HEADS.values()))
     note = f"{most} bridged shapes; touch to sight where nothing else is said. Chance is 50 %."
     return to_markdown(Table(study, "Right choices, %", head, tuple(rows), (note,)))
+
+
+def within_table(study: str, runs: Sequence[StudyRun]) -> str:
+    """Choices within each sense and across, of the first model: a row for each, a column for each number of bridged shapes."""
+    if not runs:
+        return missing(study)
+    model, known = models(runs)[0], counts(runs)
+    named = {"new": "touch to sight", "within": "touch to touch", "seen": "sight to sight"}
+    rows = [(Entry(text), *(_entry(over(runs, model, count, part)) for count in known)) for part, text in named.items()]
+    head = (Column("new shapes", "left"), *(Column(str(count), group="bridged shapes") for count in known))
+    return to_markdown(Table(study, f"Right choices of {model}, %", head, tuple(rows), ("Chance is 50 %.",)))
 
 
 def missing(study: str) -> str:

@@ -71,14 +71,14 @@ def compared(runs_of: Runs) -> str:
 
 def found(runs_of: Runs) -> str:
     """What was found, in five sentences."""
-    question, slots = ANSWERS["molyneux-question"].picks, ANSWERS["ynoc-slots"].picks
+    question, slots = ANSWERS["molyneux-v1"].picks, ANSWERS["ynoc-slots"].picks
     sentences: list[tuple[str, str, dict[str, Pick | OfModel], list[tuple[str, str]]]] = [
         (
-            "Molyneux's question, one training: hearts that were felt and named are named by touch in {felt} % of cases, "
-            "by sight in {seen} %; guessing gives {seen_chance} %",
-            "molyneux-question",
-            {name: question[name] for name in ("felt", "seen")},
-            [("felt", "seen")],
+            "Molyneux's question, one training: after 128 shapes were seen and felt together, two new ones are told apart by "
+            "sight from touch in {most} % ({most_interval}) of cases, after 8 in {few} %; guessing gives {most_chance} %",
+            "molyneux-v1",
+            {name: question[name] for name in ("most", "few")},
+            [("most", "few")],
         ),
         (
             "A small model with a hand-made window draws level 5 from captions: {drawn} % of pictures have every factor right, "

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from answers import answered
-from bridged import all_parts, bridged_table
+from bridged import all_parts, bridged_table, within_table
 from checks import checks
 from choosers import character_table, chooser_table
 from citing import made_by
@@ -313,6 +313,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "tested": tested,
     "tried": tried,
     "unbound": unbound,
+    "within": lambda name: within_table(name, runs_of(name)),
 }
 
 

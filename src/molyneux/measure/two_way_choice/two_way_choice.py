@@ -98,7 +98,7 @@ class TwoWayChoice(Measure):
         factor: name of the factor whose values are told apart.
         by: name of a factor by which samples are grouped, such as `role`; both things have the same value of it. None: one group.
         pairs: of modalities, source and target; all ordered pairs of two different ones by default. With the same one twice, one
-            thing is felt and so are the two others: what a model knows within a sense, the most that can be known across.
+            thing is felt and so are the two others: what a model knows within a sense.
         distance: of codes.
         alike: name of a factor in which the values of both things have to agree, such as `pair`: then there are also
             `two_way_choice.alike_accuracy` and `two_way_choice.shown_alike_accuracy`, over these pairs of values alone.
