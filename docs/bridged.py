@@ -98,18 +98,17 @@ def models(runs: Sequence[StudyRun]) -> list[str]:
 
 
 def bridged_table(name: str, runs: Sequence[StudyRun]) -> str:
-    """A table of one score, such as `new.molyneux-v1`: a row for each model, a column for each number of bridged shapes."""
+    """A table of one score, such as `new.molyneux-v1`: a column for each model, a row for each number of bridged shapes."""
     part, _, study = name.partition(".")
     if not runs:
         return missing(study)
-    known = counts(runs)
-    rows = [(Entry(model), *(_entry(over(runs, model, count, part)) for count in known)) for model in models(runs)]
-    title = Column(f"{HEADS[part]}: model", "left")
+    named = models(runs)
+    rows = [(Entry(str(count)), *(_entry(over(runs, model, count, part)) for model in named)) for count in counts(runs)]
     seeds = sorted({run.seed for run in runs})
     held = "for new seeds and new shapes" if len(seeds) > 1 else "for new shapes; another seed may give another number"
     note = f"{len(seeds)} seed{'s' * (len(seeds) > 1)}. In brackets 95 % intervals {held}. Chance is 50 %."
-    head = (title, *(Column(str(count), group="bridged shapes") for count in known))
-    return to_markdown(Table(study, "Right choices, %", head, tuple(rows), (note,)))
+    head = (Column("bridged shapes", "left"), *(Column(model) for model in named))
+    return to_markdown(Table(study, f"Right choices, %: shapes {HEADS[part]}", head, tuple(rows), (note,)))
 
 
 def all_parts(study: str, runs: Sequence[StudyRun]) -> str:
@@ -128,13 +127,12 @@ def all_parts(study: str, runs: Sequence[StudyRun]) -> str:
 
 
 def within_table(study: str, runs: Sequence[StudyRun]) -> str:
-    """Choices within each sense and across, of the first model: a row for each, a column for each number of bridged shapes."""
+    """Choices within each sense and across, of the first model: a row for each number of bridged shapes."""
     if not runs:
         return missing(study)
-    model, known = models(runs)[0], counts(runs)
-    named = {"new": "touch to sight", "within": "touch to touch", "seen": "sight to sight"}
-    rows = [(Entry(text), *(_entry(over(runs, model, count, part)) for count in known)) for part, text in named.items()]
-    head = (Column("new shapes", "left"), *(Column(str(count), group="bridged shapes") for count in known))
+    model, named = models(runs)[0], {"new": "touch to sight", "within": "touch to touch", "seen": "sight to sight"}
+    rows = [(Entry(str(count)), *(_entry(over(runs, model, count, part)) for part in named)) for count in counts(runs)]
+    head = (Column("bridged shapes", "left"), *(Column(text) for text in named.values()))
     return to_markdown(Table(study, f"Right choices of {model}, %", head, tuple(rows), ("Chance is 50 %.",)))
 
 
