@@ -67,15 +67,16 @@ def _two_way(count: int, score: str, **about: str) -> Pick:
 ANSWERS: dict[str, Answer] = {
     "molyneux-v1": Answer(
         "How many shapes must be seen and felt together before others, never seen, are known from touch?",
-        "Some dozens: contrastive encoders that saw and felt 128 shapes together choose the right one of two new shapes in "
-        "{most} % of cases, after 32 shapes in {some} %, after 8 in {few} % and after none in {none} %, where guessing "
-        "gives {most_chance} %; of two that are alike in elongation, compactness and unevenness they choose right in {alike} %.",
+        "Some dozens, by one training each: of two new shapes that are alike in elongation, compactness and unevenness, "
+        "contrastive encoders choose the right one in {most} % ({most_interval}) of cases after 128 shapes were seen and felt "
+        "together, after 32 in {some} %, after 8 in {few} % and after none in {none} %, where guessing gives {most_chance} %; of "
+        "any two shapes, of which elongation alone tells most, in {any} %.",
         {
-            "most": _two_way(128, "accuracy"),
-            "some": _two_way(32, "accuracy"),
-            "few": _two_way(8, "accuracy"),
-            "none": _two_way(0, "accuracy"),
-            "alike": _two_way(128, "alike_accuracy"),
+            "most": _two_way(128, "alike_accuracy"),
+            "some": _two_way(32, "alike_accuracy"),
+            "few": _two_way(8, "alike_accuracy"),
+            "none": _two_way(0, "alike_accuracy"),
+            "any": _two_way(128, "accuracy"),
         },
         [("most", "some"), ("some", "few"), ("few", "none")],
     ),

@@ -74,8 +74,8 @@ def found(runs_of: Runs) -> str:
     question, slots = ANSWERS["molyneux-v1"].picks, ANSWERS["ynoc-slots"].picks
     sentences: list[tuple[str, str, dict[str, Pick | OfModel], list[tuple[str, str]]]] = [
         (
-            "Molyneux's question, one training: after 128 shapes were seen and felt together, two new ones are told apart by "
-            "sight from touch in {most} % ({most_interval}) of cases, after 8 in {few} %; guessing gives {most_chance} %",
+            "Molyneux's question, one training: two new shapes that elongation does not tell are told by sight from touch in "
+            "{most} % ({most_interval}) after 128 were seen and felt, in {few} % after 8; guessing {most_chance} %",
             "molyneux-v1",
             {name: question[name] for name in ("most", "few")},
             [("most", "few")],

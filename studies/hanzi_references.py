@@ -10,18 +10,19 @@ standard deviations are, is chosen. Reads the files of the benchmark, as `HanziS
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from molyneux_references import said
 
 from molyneux.core import store
 from molyneux.data import CharacterBridging, HanziStrokes
 from molyneux.data.benchmarks.hanzi_strokes.references import drawing_distances, ink, stroke_counts, written_ways
 from molyneux.data.worlds.molyneux_shapes.bridging import ROLES
-from molyneux.measure.two_way_choice import pairs_interval, two_way_choices
+from molyneux.measure.two_way_choice import two_way_choices
 
 RESULTS = Path(__file__).parent / "results" / "hanzi-references" / "records.json"
 SENSES = ("image", "strokes")
@@ -68,15 +69,6 @@ def raw(data: HanziStrokes, image: np.ndarray, strokes: np.ndarray, seed: int) -
 def standardised(values: np.ndarray) -> np.ndarray:
     """Numbers (n,) in standard deviations."""
     return np.asarray((values - values.mean()) / values.std())
-
-
-def said(right: np.ndarray) -> Mapping[str, Any]:
-    """The mean over pairs of characters, in %, and its interval for new samples and new characters."""
-    interval = pairs_interval(right, np.random.default_rng(0))
-    return {
-        "value": round(100.0 * float(np.nanmean(right)), 2),
-        "interval": None if interval is None else [round(end, 2) for end in interval],
-    }
 
 
 def main() -> None:

@@ -136,7 +136,7 @@ def _sets(scores: Sequence[Score]) -> str:
 
 
 def _choices(scores: Sequence[Score], kinds: Mapping[str, str]) -> str:
-    """Two-way choices between senses: the group that was asked first, and its pairs that are alike."""
+    """Two-way choices between senses: of things that are new, where they were asked about, and of pairs that are alike."""
     known = [score for score in scores if score.name == "two_way_choice.accuracy" and score.value is not None]
     across = [score for score in known if score.about.get("source") != score.about.get("target") and "way" not in score.about]
     if not across:
@@ -271,7 +271,7 @@ def _without_training(scores: Sequence[Score]) -> Iterator[str]:
     """What codes tell that needs no training: no more than an untrained net, or the views themselves."""
     found = dict[str, list[str]]()
     for score in probe_scores(scores):
-        low, _ = score.interval or (score.value or 0.0, 0.0)
+        low = score.interval[0] if score.interval else score.value or 0.0
         control = max(((score.controls[name], name) for name in _UNTRAINED if name in score.controls), default=None)
         if control is not None and not score.is_guessed and control[0] >= low:
             factor = wording.value_text(score.about.get("factor") or score.about.get("target"))

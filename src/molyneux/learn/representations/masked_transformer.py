@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Sequence
 from typing import Unpack, cast, final
 
 import torch
@@ -120,7 +120,7 @@ class MaskedTransformer(PointAutoencoder):
         total = torch.stack([self.scales[name] * term for name, term in terms.items()]).sum()
         return Loss(total, {f"distortion.{name}": term.detach() for name, term in terms.items()})
 
-    def encode_subsets(self, batch: Batch, subsets: Collection[tuple[str, ...]]) -> list[Posterior]:  # type: ignore[override]
+    def encode_subsets(self, batch: Batch, subsets: Sequence[Sequence[str]]) -> list[Posterior]:
         """What `encode` gives for each of several sets of modalities; see `Autoencoder`."""
         return [self.encode(batch, names) for names in subsets]
 
