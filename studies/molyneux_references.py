@@ -35,9 +35,9 @@ CHOOSERS = {
 """Low-level statistics by which things are compared."""
 
 
-def rows(level: int, role: str, samples: int, seed: int) -> Iterator[dict[str, Any]]:
+def rows(level: int, role: str, samples: int, seed: int, assignment: int) -> Iterator[dict[str, Any]]:
     """The accuracy of each chooser in both directions, for shapes of a role in the test split."""
-    world = MolyneuxShapes(level=level, bridging=Bridging())
+    world = MolyneuxShapes(level=level, bridging=Bridging(assignment=assignment))
     batch = world.batch(np.arange(samples), split="test", seed=seed)
     assert batch.factors is not None
     codes = {name: batch.factors[:, world.spec.factor_index(name)].numpy() for name in ("shape", "pair", "role")}
@@ -50,6 +50,7 @@ def rows(level: int, role: str, samples: int, seed: int) -> Iterator[dict[str, A
     told = {name: (values - values.mean(0)) / values.std(0) for name, values in told.items()}
     for source, target in (SENSES[::-1], SENSES):
         about = {"level": level, "role": role, "source": source, "target": target, "samples": len(shapes), "seed": seed}
+        about["assignment"] = assignment
         away = {"geometry": distances(read[source][0], read[target][0], mirrored=False)}
         for name, used in CHOOSERS.items():
             columns = [STATISTICS.index(each) for each in used]
@@ -75,9 +76,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--samples", type=int, default=10_000, help="test samples of all roles (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="root of every random number (default: %(default)s)")
+    parser.add_argument("--assignment", type=int, default=1, help="of roles to shapes, as in the studies (default: %(default)s)")
     parser.add_argument("--out", type=Path, default=RESULTS, help="file of the record (default: that of the documentation)")
     options = parser.parse_args()
-    found = [row for level in (2, 5) for row in rows(level, "new", options.samples, options.seed)]
+    found = [row for level in (2, 5) for row in rows(level, "new", options.samples, options.seed, options.assignment)]
     for row in found:
         print(row["level"], row["source"], row["chooser"], row["accuracy"], row["alike_accuracy"])
     store.write_json(options.out, {"world": "molyneux-v1", "rows": found})

@@ -73,6 +73,21 @@ def test_seeds_and_splits_have_samples_of_their_own(data):
     assert all(not torch.equal(one, other) for place, one in enumerate(views) for other in views[:place])
 
 
+@pytest.mark.parametrize("share", [0.3, 0.8])
+def test_the_share_of_bridged_samples_does_not_depend_on_how_many_are_bridged(folder, share):
+    for bridged in (2, 6):
+        shared = HanziStrokes(folder, bridging=CharacterBridging(bridged=bridged, pool=8, asked=8, share=share))
+        roles = shared.factor_codes(np.arange(4000), split="train", seed=0)[:, shared.spec.factor_index("role")]
+        assert (roles == ROLES.index("bridged")).mean() == pytest.approx(share, abs=0.03)
+        plain = HanziStrokes(folder, bridging=CharacterBridging(bridged=bridged, pool=8, asked=8))
+        for split in ("validation", "test"):  # are as they are without a share
+            assert (
+                shared.factor_codes(np.arange(50), split=split, seed=0) == plain.factor_codes(np.arange(50), split=split, seed=0)
+            ).all()
+    with pytest.raises(ConfigError, match="share: expected a number above 0 and below 1, or none"):
+        CharacterBridging(share=1.0)
+
+
 def test_training_shows_each_character_as_its_role_says(data):
     batch = data.batch(np.arange(3000), split="train", seed=0)
     sight, touch = batch.mask("image").numpy(), batch.mask("strokes").numpy()

@@ -19,8 +19,7 @@ from molyneux.data.benchmarks.hanzi_strokes.glyphs import FEWEST, MOST, Glyphs, 
 from molyneux.data.benchmarks.hanzi_strokes.pairs import alike_pairs, small_pictures
 from molyneux.data.dataset import SPLITS, Split
 from molyneux.data.formats.json_files import read_document
-from molyneux.data.worlds.combinations import pick
-from molyneux.data.worlds.molyneux_shapes.bridging import ROLES, check_senses, dealt, senses
+from molyneux.data.worlds.molyneux_shapes.bridging import ROLES, check_senses, dealt, senses, share_problems, shown_things
 
 _FIRST, _LAST = "\u4e00", "\u9fff"
 """The block of characters that are read, "CJK Unified Ideographs"; others are radicals and parts of characters."""
@@ -45,6 +44,8 @@ class CharacterBridging:
         asked: how many have each of the three other roles; a multiple of 8. The more there are, the more samples it takes to have
             several of each.
         assignment: another number gives the roles to other characters.
+        share: of the training samples, that which shows bridged characters, if there are any; None shows all characters equally
+            often, so that fewer bridged characters are also fewer bridged samples.
 
     Raises:
         ConfigError: numbers of characters that cannot be; all at once.
@@ -54,12 +55,14 @@ class CharacterBridging:
     pool: int = 4096
     asked: int = 128
     assignment: int = 0
+    share: float | None = None
 
     def __post_init__(self) -> None:
         problems = [f"pool: expected an even number from 2, got {self.pool}"] * (self.pool < 2 or self.pool % 2)
         if not 0 <= self.bridged <= self.pool or self.bridged % 2:
             problems.append(f"bridged: expected an even number from 0 to {self.pool}, got {self.bridged}")
         problems += [f"asked: expected a multiple of 8 from 8, got {self.asked}"] * (self.asked < 8 or self.asked % 8)
+        problems += share_problems(self.share)
         if problems:
             raise ConfigError(problems)
 
@@ -180,8 +183,10 @@ class HanziStrokes(FileBenchmark):
 
     def _drawn(self, numbers: np.ndarray, split: Split, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """The character of each sample (n,), and all draws of its scene (n, 2)."""
-        draws, shown = seeds.uniforms(seeds.key(seed, self.name, split), numbers, _DRAWS), self.characters(split)
-        return shown[pick(draws[:, _CHARACTER], len(shown))], draws
+        draws = seeds.uniforms(seeds.key(seed, self.name, split), numbers, _DRAWS)
+        share = self.bridging.share if self.bridging is not None and split == "train" else None
+        roles = self._roles(len(self._glyphs.signs))[0]
+        return shown_things(self.characters(split), roles, draws[:, _CHARACTER], share), draws
 
     def _view(self, rows: np.ndarray, pictured: np.ndarray, written: np.ndarray) -> Batch:
         image = views.pictures(self._glyphs, rows, pictured, self._settings["image_size"])

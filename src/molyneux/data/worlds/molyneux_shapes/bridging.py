@@ -64,8 +64,7 @@ class Bridging:
         problems = [problem for role in self.named for problem in choice_problems(named=(role, ROLES[:-1]))]
         if not 0 <= self.bridged <= POOL:
             problems.append(f"bridged: expected 0 to {POOL} shapes, got {self.bridged}")
-        if self.share is not None and not 0 < self.share < 1:
-            problems.append(f"share: expected a number above 0 and below 1, or none, got {self.share}")
+        problems += share_problems(self.share)
         if problems:
             raise ConfigError(problems)
 
@@ -84,13 +83,7 @@ class Bridging:
 
     def draw(self, uniforms: np.ndarray, split: Split) -> np.ndarray:
         """Numbers of the shapes that samples of a split show, (n,) int64, from uniform numbers (n,) of [0, 1)."""
-        shapes = self.shapes(split)
-        together = self.roles[shapes] == ROLES.index("bridged")
-        if split != "train" or self.share is None or not together.any():
-            return np.asarray(shapes[pick(uniforms, len(shapes))])
-        first, others, inside = shapes[together], shapes[~together], uniforms < self.share
-        within = np.where(inside, uniforms / self.share, (uniforms - self.share) / (1.0 - self.share))
-        return np.asarray(np.where(inside, first[pick(within, len(first))], others[pick(within, len(others))]))
+        return shown_things(self.shapes(split), self.roles, uniforms, self.share if split == "train" else None)
 
     def present(self, shapes: np.ndarray, draws: np.ndarray, split: Split) -> dict[str, np.ndarray]:
         """Which samples have sight, touch and name: three masks (n,) bool.
@@ -143,6 +136,30 @@ def dealt(order: np.ndarray, bridged: int, pool: int, asked: int) -> tuple[np.nd
         own = things[first : first + asked]
         roles[own], part[own[: asked // 4]], part[own[asked // 4 :]] = number, 1, 2
     return roles, part
+
+
+def share_problems(share: float | None) -> list[str]:
+    """What is wrong with the share of training samples that show bridged things."""
+    if share is None or 0 < share < 1:
+        return []
+    return [f"share: expected a number above 0 and below 1, or none, got {share}"]
+
+
+def shown_things(things: np.ndarray, roles: np.ndarray, uniforms: np.ndarray, share: float | None) -> np.ndarray:
+    """The things that samples show, (n,) int64.
+
+    Args:
+        things: (k,) numbers of those that a split shows.
+        roles: (N,) places in `ROLES` of all things.
+        uniforms: (n,) of [0, 1), one for each sample.
+        share: of the samples, that which shows bridged things, if there are any; None shows all things equally often.
+    """
+    together = roles[things] == ROLES.index("bridged")
+    if share is None or not together.any():
+        return np.asarray(things[pick(uniforms, len(things))])
+    first, others, inside = things[together], things[~together], uniforms < share
+    within = np.where(inside, uniforms / share, (uniforms - share) / (1.0 - share))
+    return np.asarray(np.where(inside, first[pick(within, len(first))], others[pick(within, len(others))]))
 
 
 def senses(roles: np.ndarray, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
