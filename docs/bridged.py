@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,9 @@ from molyneux.report.plots.svg import CEILING, CHANCE, INK, QUIET, RULE, SERIES,
 from molyneux.report.tables import Column, Entry, Table
 from molyneux.report.tables.table import DASH
 
-STUDY, LONGER = "molyneux-v1", "molyneux-v1-longer"
+STUDIES = {"molyneux-v1": "{}", "molyneux-v1-longer": "{}, ten times the samples", "molyneux-v1-generative": "{}"}
+"""Studies whose models are lines of the figure, and how a model of each is called there."""
+
 REFERENCES = Path(__file__).parents[1] / "studies" / "results" / "molyneux-references" / "records.json"
 PARTS = {
     "new": ("touch", "image", "new", "accuracy"),
@@ -104,9 +106,7 @@ def bridged_table(name: str, runs: Sequence[StudyRun]) -> str:
         return missing(study)
     named = models(runs)
     rows = [(Entry(str(count)), *(_entry(over(runs, model, count, part)) for model in named)) for count in counts(runs)]
-    seeds = sorted({run.seed for run in runs})
-    held = "for new seeds and new shapes" if len(seeds) > 1 else "for new shapes; another seed may give another number"
-    note = f"{len(seeds)} seed{'s' * (len(seeds) > 1)}. In brackets 95 % intervals {held}. Chance is 50 %."
+    note = f"{seeds_said(runs)} Chance is 50 %."
     head = (Column("bridged shapes", "left"), *(Column(model) for model in named))
     return to_markdown(Table(study, f"Right choices, %: shapes {HEADS[part]}", head, tuple(rows), (note,)))
 
@@ -136,6 +136,29 @@ def within_table(study: str, runs: Sequence[StudyRun]) -> str:
     return to_markdown(Table(study, f"Right choices of {model}, %", head, tuple(rows), ("Chance is 50 %.",)))
 
 
+def changed_table(study: str, runs: Sequence[StudyRun]) -> str:
+    """What was changed in training: a row for each variant, at its own number of bridged shapes."""
+    if not runs:
+        return missing(study)
+    parts = ("alike", "new", "within", "seen")
+    rows = [
+        (Entry(model), Entry(str(count)), *(_entry(over(runs, model, count, part)) for part in parts))
+        for model in models(runs)
+        for count in counts(runs)
+        if _has(runs, model, count)
+    ]
+    head = (Column("training", "left"), Column("bridged shapes"), *(Column(HEADS[part]) for part in parts))
+    note = f"{seeds_said(runs)} Touch to sight where nothing else is said. Chance is 50 %."
+    return to_markdown(Table(study, "Right choices, %", head, tuple(rows), (note,)))
+
+
+def seeds_said(runs: Sequence[StudyRun]) -> str:
+    """How many seeds there are, and what intervals hold for."""
+    seeds = sorted({run.seed for run in runs})
+    held = "for new seeds and new shapes" if len(seeds) > 1 else "for new shapes; another seed may give another number"
+    return f"{len(seeds)} seed{'s' * (len(seeds) > 1)}. In brackets 95 % intervals {held}."
+
+
 def missing(study: str) -> str:
     """What stands where a study has no records."""
     return f"There are no records yet: `molyneux sweep configs/studies/{study}.yaml` makes them, and `make tables` the table.\n"
@@ -156,11 +179,11 @@ class BridgedFigure:
     """Right choices against the number of bridged shapes, one line for each model.
 
     Args:
-        runs: of a study.
+        runs: by the study.
         part: which score, a key of `PARTS`.
     """
 
-    runs: Sequence[StudyRun]
+    runs: Mapping[str, Sequence[StudyRun]]
     part: str
 
     @property
@@ -171,7 +194,7 @@ class BridgedFigure:
     def svg(self) -> str:
         """The drawing, on white: models, chance, geometry and what children did."""
         drawn = axes(width=5.6, height=3.9)
-        known = counts(self.runs)
+        known = counts([run for runs in self.runs.values() for run in runs])
         for number, (label, points) in enumerate(self._lines()):
             places = [_place(count) for count, _ in points]
             colour = SERIES[number % len(SERIES)]
@@ -199,15 +222,17 @@ class BridgedFigure:
 
     def _lines(self) -> Iterator[tuple[str, list[tuple[int, Choices]]]]:
         """The points of every model, those that have several."""
-        for model in models(self.runs):
-            found = [(count, over(self.runs, model, count, self.part)) for count in counts(self.runs)]
-            points = [(count, item) for count, item in found if item is not None]
-            if len(points) > 1:
-                yield model, points
+        for study, runs in self.runs.items():
+            for model in models(runs):
+                found = [(count, over(runs, model, count, self.part)) for count in counts(runs)]
+                points = [(count, item) for count, item in found if item is not None]
+                if len(points) > 1:
+                    yield STUDIES[study].format(model), points
 
 
-def bridged_figures(runs: Sequence[StudyRun]) -> list[BridgedFigure]:
-    """The figures of the study; none without runs."""
+def bridged_figures(runs_of: Callable[[str], Sequence[StudyRun]]) -> list[BridgedFigure]:
+    """The figures of the studies that have runs; none without."""
+    runs = {study: found for study in STUDIES if (found := runs_of(study))}
     return [BridgedFigure(runs, part) for part in ("new", "alike")] if runs else []
 
 

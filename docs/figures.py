@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from bridged import STUDY, bridged_figures
+from bridged import bridged_figures
 from missing_senses import STUDIES, rate_curves
 from tables import runs_of
 
@@ -210,7 +210,7 @@ FIGURES: dict[str, tuple[str, DotFigure | CurveFigure]] = {
 def drawings() -> dict[str, str]:
     """Every figure whose studies have records, as SVG, by its name."""
     drawn = {item.name: item.svg() for study in STUDIES for item in rate_curves(study, runs_of(study))}
-    drawn |= {item.name: item.svg() for item in bridged_figures(runs_of(STUDY))}
+    drawn |= {item.name: item.svg() for item in bridged_figures(runs_of)}
     return drawn | {name: figure.svg(runs) for name, (studies, figure) in FIGURES.items() if (runs := runs_of(studies))}
 
 

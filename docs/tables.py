@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from answers import answered
-from bridged import all_parts, bridged_table, within_table
+from bridged import all_parts, bridged_table, changed_table, within_table
 from checks import checks
 from choosers import character_table, chooser_table
 from citing import made_by
@@ -283,6 +283,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "characters": lambda name: character_table(ROOT / "studies" / "results" / name / "records.json"),
     "check": check,
     "bridged": lambda name: bridged_table(name, runs_of(name.partition(".")[2])),
+    "changed": lambda name: changed_table(name, runs_of(name)),
     "chosen": chosen,
     "compared": compared,
     "cost": cost,

@@ -119,8 +119,10 @@ def test_two_way_choices_are_answered_by_what_is_new_to_both_senses(made):
         choice("alike_accuracy", 75.0, "new"),
     ]
     assert verdict(scores, made.spec()).answer == (
-        "From touch it chooses the right picture of two new ones 90.0 % of the time, 75.0 % where both are alike, "
-        "better than guessing (50.0 %)."
+        "From touch it chooses the right picture of two new ones that are alike 75.0 % of the time, "
+        "better than guessing (50.0 %); of any two, 90.0 %."
     )
+    guessed = [*scores[:-1], choice("alike_accuracy", 51.0, "new")]  # what elongation tells is no answer
+    assert "51.0 % of the time, no better than guessing (50.0 %); of any two, 90.0 %." in verdict(guessed, made.spec()).answer
     assert "no better than guessing" in verdict([choice("accuracy", 51.0, "new")], made.spec()).answer
     assert verdict(scores[2:3], made.spec()).answer.startswith("Two-way choice")

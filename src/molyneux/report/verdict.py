@@ -143,13 +143,15 @@ def _choices(scores: Sequence[Score], kinds: Mapping[str, str]) -> str:
         return ""
     score = max(across, key=_unseen)
     alike = [each for each in scores if each.name == "two_way_choice.alike_accuracy" and each.about == score.about]
+    lead = next((each for each in alike if each.value is not None), score)  # pairs that are alike are the harder ones
     group = [wording.value_text(value) for name, value in score.about.items() if name not in ("source", "target")]
     source, target = (noun(wording.value_text(score.about.get(name)), kinds) for name in ("source", "target"))
     of = f" of two {' '.join(group)} ones" if group else ""
-    said = f"From {source} it chooses the right {target.removeprefix('a ')}{of} {with_unit(score, score.value)} of the time"
-    told = [f"{with_unit(each, each.value)} where both are alike" for each in alike if each.value is not None]
-    better = "no better" if score.is_guessed else "better"
-    return f"{', '.join([said, *told])}, {better} than guessing{_guess(score)}."
+    of += "" if lead is score else f"{'' if group else ' of two'} that are alike"
+    said = f"From {source} it chooses the right {target.removeprefix('a ')}{of} {with_unit(lead, lead.value)} of the time"
+    better = "no better" if lead.is_guessed else "better"
+    others = "" if lead is score else f"; of any two, {with_unit(score, score.value)}"
+    return f"{said}, {better} than guessing{_guess(lead)}{others}."
 
 
 def _unseen(score: Score) -> tuple[bool, bool]:
