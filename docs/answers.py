@@ -67,7 +67,7 @@ def _two_way(count: int, score: str, **about: str) -> Pick:
 ANSWERS: dict[str, Answer] = {
     "molyneux-v1": Answer(
         "How many shapes must be seen and felt together before others, never seen, are known from touch?",
-        "Some dozens, by one training each: of two new shapes that are alike in elongation, compactness and unevenness, "
+        "Some dozens: of two new shapes that are alike in elongation, compactness and unevenness, "
         "contrastive encoders choose the right one in {most} % ({most_interval}) of cases after 128 shapes were seen and felt "
         "together, after 32 in {some} %, after 8 in {few} % and after none in {none} %, where guessing gives {most_chance} %; of "
         "any two shapes, of which elongation alone tells most, in {any} %.",

@@ -32,6 +32,8 @@ PARTS = {
     "within": ("touch", "touch", "new", "accuracy"),
     "seen": ("image", "image", "new", "accuracy"),
     "bridged": ("touch", "image", "bridged", "accuracy"),
+    "shown": ("touch", "image", "new", "shown_accuracy"),
+    "shown_alike": ("touch", "image", "new", "shown_alike_accuracy"),
 }
 """By name: what is given, what there is to choose from, the role of the shapes, and the score."""
 
@@ -66,14 +68,14 @@ class Choices:
     interval: Interval
 
 
-def over(runs: Sequence[StudyRun], name: str, count: int, part: str) -> Choices | None:
-    """A score over the seeds of a variant; None where it is not on record.
+def over(runs: Sequence[StudyRun], name: str, count: int, part: str, **more: str) -> Choices | None:
+    """A score over the seeds of a variant, of that part and what it is about beside; None where it is not on record.
 
     All seeds are asked about the same shapes, so the interval of each run, which holds for new shapes, does not shrink with their
     number: its mean half-width and that of Student's interval over seeds add in squares.
     """
     source, target, role, score = PARTS[part]
-    wanted = {"source": source, "target": target, "role": role}
+    wanted = {"source": source, "target": target, "role": role, **more}
     found = [
         item
         for run in runs
@@ -134,6 +136,21 @@ def within_table(study: str, runs: Sequence[StudyRun]) -> str:
     rows = [(Entry(str(count)), *(_entry(over(runs, model, count, part)) for part in named)) for count in counts(runs)]
     head = (Column("bridged shapes", "left"), *(Column(text) for text in named.values()))
     return to_markdown(Table(study, f"Right choices of {model}, %", head, tuple(rows), ("Chance is 50 %.",)))
+
+
+def shown_table(study: str, runs: Sequence[StudyRun]) -> str:
+    """After samples of each new shape were shown: a row for each number of bridged shapes, a column for how many were shown."""
+    if not runs:
+        return missing(study)
+    model = models(runs)[0]
+    shown = sorted({int(item.about["shown"]) for run in runs for item in run.scores if "shown" in item.about})
+    rows = [
+        (Entry(str(count)), *(_entry(over(runs, model, count, "shown_alike", shown=str(each))) for each in shown))
+        for count in counts(runs)
+    ]
+    head = (Column("bridged shapes", "left"), *(Column(f"after {each}") for each in shown))
+    title = f"Right choices of {model}, %: shapes {HEADS['alike']}, after samples of each were seen and felt"
+    return to_markdown(Table(study, title, head, tuple(rows), (f"{seeds_said(runs)} Touch to sight. Chance is 50 %.",)))
 
 
 def changed_table(study: str, runs: Sequence[StudyRun]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from answers import ANSWERS, said
@@ -12,6 +12,7 @@ from packages import names_of
 from picked import OfModel, Pick, Runs, filled, picked
 
 from molyneux.core import store
+from molyneux.report import StudyRun
 from molyneux.report.wording import write
 
 ROOT = Path(__file__).parents[1]
@@ -74,7 +75,8 @@ def found(runs_of: Runs) -> str:
     question, slots = ANSWERS["molyneux-v1"].picks, ANSWERS["ynoc-slots"].picks
     sentences: list[tuple[str, str, dict[str, Pick | OfModel], list[tuple[str, str]]]] = [
         (
-            "Molyneux's question, one training: two new shapes that elongation does not tell are told by sight from touch in "
+            f"Molyneux's question, {_trainings(runs_of('molyneux-v1'))}: two new shapes that elongation does not tell are told "
+            "by sight from touch in "
             "{most} % ({most_interval}) after 128 were seen and felt, in {few} % after 8; guessing {most_chance} %",
             "molyneux-v1",
             {name: question[name] for name in ("most", "few")},
@@ -111,6 +113,13 @@ def found(runs_of: Runs) -> str:
     ]
     lines = (f"- {filled(text, picks, runs_of, claims)} ([study](results/{page}.md))." for text, page, picks, claims in sentences)
     return "\n".join(lines) + "\n"
+
+
+def _trainings(runs: Sequence[StudyRun]) -> str:
+    """How many seeds every training of a study has, in words."""
+    count = len({run.seed for run in runs})
+    named = {1: "one training", 2: "two trainings", 3: "three trainings", 4: "four trainings", 5: "five trainings"}
+    return named.get(count, f"{count} trainings")
 
 
 def _pictures() -> str:
