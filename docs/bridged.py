@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from molyneux.core.intervals import Interval, student
+from molyneux.core.intervals import Interval, across_seeds
 from molyneux.report import StudyRun, to_markdown
 from molyneux.report.plots.svg import CEILING, CHANCE, INK, QUIET, RULE, SERIES, axes, panel, standalone
 from molyneux.report.tables import Column, Entry, Table
@@ -71,8 +71,7 @@ class Choices:
 def over(runs: Sequence[StudyRun], name: str, count: int, part: str, **more: str) -> Choices | None:
     """A score over the seeds of a variant, of that part and what it is about beside; None where it is not on record.
 
-    All seeds are asked about the same shapes, so the interval of each run, which holds for new shapes, does not shrink with their
-    number: its mean half-width and that of Student's interval over seeds add in squares.
+    All seeds are asked about the same shapes: `core.intervals.across_seeds`.
     """
     source, target, role, score = PARTS[part]
     wanted = {"source": source, "target": target, "role": role, **more}
@@ -86,14 +85,8 @@ def over(runs: Sequence[StudyRun], name: str, count: int, part: str, **more: str
     known = [item for item in found if item.value is not None]
     if not known:
         return None
-    values = [float(item.value or 0.0) for item in known]
-    mean = float(np.mean(values))
-    if len(known) == 1:
-        return Choices(mean, known[0].interval or (mean, mean))
-    shapes = float(np.mean([(item.interval[1] - item.interval[0]) / 2 for item in known if item.interval] or [0.0]))
-    low, high = student(mean, float(np.std(values, ddof=1)), len(values))
-    half = math.hypot((high - low) / 2, shapes)
-    return Choices(mean, (max(0.0, mean - half), min(100.0, mean + half)))
+    mean = float(np.mean([item.value for item in known]))
+    return Choices(mean, across_seeds(known) or (mean, mean))
 
 
 def models(runs: Sequence[StudyRun]) -> list[str]:

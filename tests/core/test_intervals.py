@@ -85,6 +85,37 @@ def test_the_interval_over_seeds_covers_the_mean_of_all_seeds():
     assert np.mean(hits) >= 0.93
 
 
+def test_seeds_that_are_asked_about_the_same_values_do_not_make_these_more_certain():
+    """Simulated: 20 shapes of which each has an effect (sd 8) that all seeds share; seeds have their own (sd 2)."""
+    rng, covered, narrow, count = np.random.default_rng(5), 0, 0, 20
+    for _ in range(1000):
+        shapes = rng.normal(0, 8, count).mean()
+        values = 70 + shapes + rng.normal(0, 2, 5)
+        half = 1.96 * 8 / np.sqrt(count)
+        runs = [
+            Score(
+                "two_way_choice.accuracy",
+                float(value),
+                interval=(value - half, value + half),
+                n=900,
+                unit="%",
+                bounds=(0.0, 100.0),
+            )
+            for value in values
+        ]
+        low, high = across_seeds(runs)
+        covered += low <= 70 <= high
+        own, between = pooled(runs), student(values.mean(), values.std(ddof=1), 5)
+        assert own == pytest.approx((values.mean() - half, values.mean() + half))
+        assert high - low == pytest.approx(np.hypot(own[1] - own[0], between[1] - between[0]))
+        others = [Score("c.accuracy", run.value, interval=run.interval, n=900, unit="%", bounds=(0.0, 100.0)) for run in runs]
+        narrow += across_seeds(others)[0] <= 70 <= across_seeds(others)[1]
+    assert 0.94 < covered / 1000 < 0.99
+    assert narrow / 1000 < 0.85  # what independent samples of each seed would allow
+    certain = Score("two_way_choice.accuracy", 100.0, interval=(92.0, 100.0), n=900, unit="%", bounds=(0.0, 100.0))
+    assert across_seeds([certain, certain]) == (92.0, 100.0)
+
+
 def test_the_interval_of_a_difference_covers_the_truth_and_is_that_of_hypotenuses():
     first, second = Score("a", 80.0, interval=(72.0, 86.0)), Score("a", 60.0, interval=(50.0, 69.0))
     assert difference_interval(first, second) == pytest.approx((20 - math.hypot(8, 9), 20 + math.hypot(6, 10)))

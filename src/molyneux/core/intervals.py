@@ -15,6 +15,10 @@ from molyneux.core.score import Score
 
 CONFIDENCE = 0.95
 
+OF_SHARED_VALUES = ("two_way_choice",)
+"""Families of scores whose intervals hold for new values of a factor, such as new shapes. All seeds of a study are asked about
+the same values, so what these make uncertain does not shrink with the number of seeds."""
+
 Bounds = tuple[float | None, float | None]
 Interval = tuple[float, float]
 
@@ -104,13 +108,17 @@ def pooled(scores: Sequence[Score]) -> Interval | None:
     """The interval of the mean over the given runs that is due to their finite number of samples.
 
     Shares of samples are counted together, exactly (`share_interval`). Other numbers combine the runs' own intervals as
-    independent errors (`weighted_interval`). None where a run has no interval.
+    independent errors (`weighted_interval`), but for those of `OF_SHARED_VALUES`, which have the mean of the runs' intervals.
+    None where a run has no interval.
     """
     known = [(score.value, score.interval) for score in scores if score.value is not None and score.interval is not None]
     if not known or len(known) < len(scores):
         return None
     if len(known) == 1:
         return known[0][1]
+    if _shares_values(scores):
+        low, high = np.mean([interval for _, interval in known], 0)
+        return float(low), float(high)
     if (counts := _counts(scores)) is not None:
         low, high = share_interval(*counts)
         return 100 * low, 100 * high
@@ -137,7 +145,8 @@ def across_seeds(scores: Sequence[Score]) -> Interval | None:
     """The interval of the mean over all possible seeds, from the same score of several runs; for one run, its own interval.
 
     The smallest interval that holds both Student's t-interval over the runs and the `pooled` one. The first alone claims
-    certainty where all runs agree, as at 100 %: what no run shows may still be what few samples cannot show.
+    certainty where all runs agree, as at 100 %: what no run shows may still be what few samples cannot show. Of scores of
+    `OF_SHARED_VALUES` both are independent errors, and their half-widths add in squares.
 
     Args:
         scores: at least one, each with a value.
@@ -152,7 +161,15 @@ def across_seeds(scores: Sequence[Score]) -> Interval | None:
     between = student(float(np.mean(values)), float(np.std(values, ddof=1)), len(values), scores[0].bounds)
     if own is None:
         return between if between[0] < between[1] else None
+    if _shares_values(scores):
+        mean, (low, high) = float(np.mean(values)), scores[0].bounds
+        down, up = math.hypot(mean - own[0], mean - between[0]), math.hypot(own[1] - mean, between[1] - mean)
+        return max(mean - down, -math.inf if low is None else low), min(mean + up, math.inf if high is None else high)
     return min(between[0], own[0]), max(between[1], own[1])
+
+
+def _shares_values(scores: Sequence[Score]) -> bool:
+    return scores[0].name.partition(".")[0] in OF_SHARED_VALUES
 
 
 def _counts(scores: Sequence[Score]) -> tuple[int, int] | None:
