@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,9 @@ MEAN_VIEW = "mean view"
 
 
 _TYPES: dict[str, Any] = {"name": str, "value": (Real, type(None)), "about": Mapping, "n": Integral, "unit": str, "note": str}
+_USUAL: dict[str, tuple[type, ...]] = {"value": (float, int, type(None)), "about": (dict,), "n": (int,)}
+_USUAL |= dict.fromkeys(("name", "unit", "note"), (str,))
+"""Types that need no look at abstract ones, which takes longer."""
 _EXPECTED = {
     "name": "a text",
     "value": "a number or None",
@@ -68,7 +71,8 @@ class Score:
     note: str = ""
 
     def __post_init__(self) -> None:
-        wrong = [name for name, kinds in _TYPES.items() if not isinstance(getattr(self, name), kinds)]
+        given = vars(self)
+        wrong = [name for name in _TYPES if type(given[name]) not in _USUAL[name] and not isinstance(given[name], _TYPES[name])]
         for name in wrong:
             raise DataError(f"score {self.name}: expected {_EXPECTED[name]} as {name}, got {getattr(self, name)!r}")
         if self.value is not None and math.isnan(self.value):
@@ -103,7 +107,7 @@ class Score:
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary, one line of `scores.jsonl`."""
-        return asdict(self)
+        return {**vars(self), **{name: dict(getattr(self, name)) for name in ("about", "controls", "origin")}}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Score:
@@ -136,13 +140,14 @@ class Score:
 
     @classmethod
     def load_lines(cls, path: Path) -> list[Score]:
-        """The scores of a run from its `scores.jsonl`.
+        """The scores of a run from its `scores.jsonl`; those of one origin share it.
 
         Raises:
             DataError: a line is no score; names the file and the line. CorruptFileError: the file holds no lines of JSON.
         """
-        scores = []
+        scores, origin = list[Score](), None
         for number, record in enumerate(store.read_lines(path), 1):
+            origin = record["origin"] = origin if record.get("origin", {}) == origin else record.get("origin", {})
             try:
                 scores.append(cls.from_json(record))
             except DataError as error:

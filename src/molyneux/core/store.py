@@ -33,6 +33,7 @@ BLOCK = 1 << 22
 """Bytes in one block of a checksum."""
 
 MOST_LINES = 1 << 29
+_JSON = json.JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False)
 """Bytes of a file of JSON lines that are read; larger ones are refused."""
 
 _RECORD, _SHOWN = "stage.json", 500
@@ -177,8 +178,7 @@ def read_json(path: Path) -> Any:
 
 def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
     """Write JSON lines atomically."""
-    lines = (json.dumps(record, sort_keys=True, ensure_ascii=False, allow_nan=False) for record in records)
-    write_text(path, "".join(f"{line}\n" for line in lines))
+    write_text(path, "".join(f"{_JSON.encode(record)}\n" for record in records))
 
 
 def read_text(path: Path, *, most: int = MOST_LINES) -> str:
@@ -258,9 +258,15 @@ def _checksum(blocks: Iterable[bytes | memoryview]) -> str:
 
 def _checksum_once(path: Path) -> str:
     """The checksum of a file, computed once per process for every version of the file (by inode, size and time stamps)."""
+    version = file_version(path)
+    return checksum(path) if version is None else _checksum_of(path.absolute(), version)
+
+
+def file_version(path: Path) -> tuple[int, ...] | None:
+    """What tells the versions of a file apart (inode, size and time stamps); None while it is too new for that."""
     status = path.stat()
     version = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-    return checksum(path) if time.time_ns() - status.st_ctime_ns < _SETTLED else _checksum_of(path.absolute(), version)
+    return None if time.time_ns() - status.st_ctime_ns < _SETTLED else version
 
 
 @lru_cache(maxsize=2**16)
@@ -270,7 +276,7 @@ def _checksum_of(path: Path, version: tuple[int, ...]) -> str:
 
 def fingerprint(settings: Any) -> str:
     """Hash of plain settings (dictionaries, lists, numbers, strings), independent of key order; 16 hex digits."""
-    text = json.dumps(settings, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    text = _JSON.encode(settings)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 

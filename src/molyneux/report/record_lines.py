@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from molyneux.core import CorruptFileError, DataError, Score, StoreError, store
-from molyneux.report.record_rows import OPTIONAL, REQUIRED, Measured, compact, content_of, kind_of
+from molyneux.report.record_rows import OPTIONAL, REQUIRED, Measured, compact, content_of, form_of, kind_of
 from molyneux.report.settings import flatten
 
 FORMAT = 3
@@ -89,6 +89,7 @@ class RecordLines:
         self._origins: dict[str, _Shared] = {}
         self._measured: dict[str, Measured] = {}
         self._by_kind: dict[str, Measured] = {}
+        self._by_form: dict[tuple[Any, ...], Measured] = {}
         self._by_origin: dict[str, _Shared] = {}
         self._runs: dict[str, int] = {}
         self._values = 0
@@ -265,6 +266,9 @@ class RecordLines:
 
     def _measure(self, score: Score, lines: list[str]) -> Measured:
         """What a score measures, in a line of its own where no line tells it yet."""
+        form = form_of(score)
+        if form in self._by_form:
+            return self._by_form[form]
         content = content_of(score)
         kind = kind_of(content)
         if kind not in self._by_kind:
@@ -272,7 +276,7 @@ class RecordLines:
             label = _free_label(digest, self._measured)
             lines.append(_line("score", label, content))
             self._by_kind[kind] = self._measured[label] = Measured(label, digest, score, tuple(sorted(score.controls)))
-        return self._by_kind[kind]
+        return self._by_form.setdefault(form, self._by_kind[kind])
 
 
 def _nearest(texts: Mapping[str, str], known: Mapping[str, _Shared]) -> _Shared | None:

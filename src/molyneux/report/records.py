@@ -11,18 +11,23 @@ from typing import Any
 from molyneux.core import StoreError, files, store
 from molyneux.core.json_lines import append_lines, finished_lines
 from molyneux.report.record_lines import RecordLines, StudyRun
-from molyneux.report.run_records import read_run
+from molyneux.report.run_records import read_measured
 from molyneux.report.settings import flatten, portable
 
 FILE, COSTS = "records.jsonl", "costs.jsonl"
 
 
-def study_run(folder: Path | str) -> StudyRun:
-    """The record of a finished run, in which absolute paths are cut to their last part; errors as `read_run`."""
-    folder = Path(folder)
-    run = read_run(folder)
-    scores = [replace(score, origin=portable(score.origin)) for score in run.scores]
-    return StudyRun(portable(flatten(run.config)), tuple(scores))
+def study_run(folder: Path | str, known: Mapping[str, Mapping[str, Any]] | None = None) -> StudyRun:
+    """The record of a finished run, in which absolute paths are cut to their last part; errors as `read_run`.
+
+    Args:
+        folder: of the run.
+        known: settings by the text of a `config.yaml` that has them, which is not read again.
+    """
+    _, config, scores = read_measured(Path(folder), known)
+    origins = {place: portable(origin) for place, origin in {id(score.origin): score.origin for score in scores}.items()}
+    found = (replace(score, origin=own) if (own := origins[id(score.origin)]) != score.origin else score for score in scores)
+    return StudyRun(portable(flatten(config)), tuple(found))
 
 
 def save_records(path: Path | str, runs: Sequence[StudyRun]) -> None:

@@ -64,13 +64,7 @@ def read_run(folder: Path | str) -> RunRecords:
         CorruptFileError: a file cannot be parsed. ConflictError: a stage is of another run.
     """
     folder = Path(folder)
-    if not folder.is_dir():
-        raise StoreError(f"expected the folder of a run, got {folder}, which is not one: name a folder made by molyneux run")
-    text, config = _config(files.inside(folder, "config.yaml"))
-    scores = files.inside(folder, "measure/scores.jsonl")
-    if not store.is_file(scores):
-        raise StoreError(f"expected the scores {scores}, which do not exist: run molyneux measure {folder} first")
-    require_one_run(folder, config)
+    text, config, scores = read_measured(folder)
     names = ("samples/contact_sheet.png", "machine.json", "model/stage.json", "model/history.csv")
     sheet, machine, model, history = (files.inside(folder, name) for name in names)
     specs = [files.inside(folder, f"{place}/spec.json") for place in ("samples", "model")]
@@ -79,7 +73,7 @@ def read_run(folder: Path | str) -> RunRecords:
         name=folder.resolve().name,
         config=config,
         config_text=text,
-        scores=tuple(Score.load_lines(scores)),
+        scores=scores,
         exhibits=tuple(load_exhibits(folder / "measure")),
         history=History.read_csv(history).columns() if store.is_file(history) else {},
         machine=store.read_json(machine) if store.is_file(machine) else {},
@@ -89,6 +83,28 @@ def read_run(folder: Path | str) -> RunRecords:
         parent=_parent(config),
         **_loaded(folder / "measure"),
     )
+
+
+def read_measured(
+    folder: Path, known: Mapping[str, Mapping[str, Any]] | None = None
+) -> tuple[str, Mapping[str, Any], tuple[Score, ...]]:
+    """The text of the `config.yaml` of a run, the settings in it, and the scores: what the record of a run is made of.
+
+    Args:
+        folder: of the run.
+        known: settings by the text of a `config.yaml` that has them, which is not read again.
+
+    Raises:
+        StoreError, CorruptFileError, ConflictError: as `read_run`.
+    """
+    if not folder.is_dir():
+        raise StoreError(f"expected the folder of a run, got {folder}, which is not one: name a folder made by molyneux run")
+    text, config = _config(files.inside(folder, "config.yaml"), known or {})
+    scores = files.inside(folder, "measure/scores.jsonl")
+    if not store.is_file(scores):
+        raise StoreError(f"expected the scores {scores}, which do not exist: run molyneux measure {folder} first")
+    require_one_run(folder, config)
+    return text, config, tuple(Score.load_lines(scores))
 
 
 def _loaded(measured: Path) -> dict[str, Any]:
@@ -113,9 +129,11 @@ def _parent(config: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(found[name]) for name in ("name", "run", "weights") if name in found} if isinstance(found, Mapping) else {}
 
 
-def _config(path: Path) -> tuple[str, Mapping[str, Any]]:
+def _config(path: Path, known: Mapping[str, Mapping[str, Any]]) -> tuple[str, Mapping[str, Any]]:
     if not store.is_file(path):
         raise StoreError(f"expected the configuration {path}, which does not exist: name a folder made by molyneux run")
+    if known and (text := files.read_plain(path).decode(errors="replace")) in known:
+        return text, known[text]
     try:
         config = read_document(path)
     except ConfigError as error:

@@ -41,7 +41,7 @@ def portable(value: Any) -> Any:
     {'folder': 'samples', 'sizes': [1, 2]}
     """
     if isinstance(value, str):
-        return PurePath(value).name or value if PurePath(value).is_absolute() else value
+        return PurePath(value).name or value if value.startswith("/") else value
     if isinstance(value, Mapping):
         return {name: portable(item) for name, item in value.items()}
     return [portable(item) for item in value] if isinstance(value, list | tuple) else value
@@ -71,8 +71,8 @@ def train_overlap_of(scores: Sequence[Score]) -> str:
     A share is a range where runs differ. Empty where it is not recorded, or is zero for all modalities.
     """
     shares: dict[str, list[float]] = {}
-    for score in scores:
-        recorded = score.origin.get("train_overlap") or score.origin.get("seen") or {}
+    for origin in {id(score.origin): score.origin for score in scores}.values():  # the scores of a run share it
+        recorded = origin.get("train_overlap") or origin.get("seen") or {}
         for name, share in recorded.items():
             shares.setdefault(name, []).append(share)
     ranges = {name: tuple(dict.fromkeys(f"{end:.1f}" for end in (min(each), max(each)))) for name, each in shares.items()}
@@ -88,7 +88,7 @@ def precision_of(runs: Iterable[tuple[Mapping[str, Any], Sequence[Score]]]) -> s
     """
     used: dict[Any, Counter[str]] = {}
     for settings, scores in runs:
-        for found in {_arithmetic(score.origin) for score in scores} - {""}:
+        for found in set(map(_arithmetic, {id(score.origin): score.origin for score in scores}.values())) - {""}:
             asked = settings.get("learn.precision"), settings.get(_AFTER)
             used.setdefault(asked, Counter())[found] += 1
     mixed = Counter[str]()

@@ -299,7 +299,7 @@ def test_pruned_runs_are_on_record_and_no_results(base: dict[str, Any], tmp_path
     outcome = swept(study, tmp_path, jobs)
     assert not outcome.failed
     assert outcome.pruned
-    rows = store.read_lines(tmp_path / "results" / "trials.jsonl")
+    rows = store.read_lines(tmp_path / "results" / "trials.jsonl")[1:]
     states = [row["state"] for row in rows]
     assert sorted(set(states)) == ["complete", "pruned"]
     assert len(rows) == 8

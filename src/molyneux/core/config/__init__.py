@@ -20,7 +20,15 @@ from molyneux.core.tooling.classes import (
     short_names,
     working_folder_importable,
 )
-from molyneux.core.tooling.documents import dump_document, override, parse_document, parse_value, read_document
+from molyneux.core.tooling.documents import (
+    dump_document,
+    dump_sections,
+    overridden,
+    override,
+    parse_document,
+    parse_value,
+    read_document,
+)
 
 __all__ = [
     "CHOICE",
@@ -36,8 +44,10 @@ __all__ = [
     "class_paths",
     "collected",
     "dump_document",
+    "dump_sections",
     "find_class",
     "is_foreign",
+    "overridden",
     "override",
     "package_alone",
     "parse_document",

@@ -19,6 +19,7 @@ from molyneux.core.errors import ConfigError, StoreError, short
 from molyneux.core.files import read_plain
 
 MOST_CHARACTERS, MOST_VALUES, MOST_LEVELS, LARGEST_INTEGER = 1_000_000, 20_000, 50, 2**63 - 1
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _SHOWN = 500  # characters of a path, a place or a value in a message
 _TOO_DEEP = f"expected at most {MOST_LEVELS} levels of lists and names in each other, got more"
 _TOO_MANY = f"expected at most {MOST_VALUES} values, aliases counted as what they stand for, got more"
@@ -148,6 +149,20 @@ def dump_document(tree: Mapping[str, Any]) -> str:
     return yaml.dump(dict(tree), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
 
 
+def dump_sections(tree: Mapping[str, Any], known: dict[tuple[str, str], str]) -> str:
+    """As `dump_document`, of a document whose sections mostly stood in others.
+
+    Args:
+        tree: the document.
+        known: texts of sections by their names and contents, to which those of new ones are added.
+    """
+    parts = [((name, repr(section)), {name: section}) for name, section in tree.items()]
+    for key, part in parts:
+        if key not in known:
+            known[key] = dump_document(part)
+    return "".join(known[key] for key, _ in parts) or dump_document(tree)
+
+
 def require_plain(tree: Any, at: str = "") -> None:
     """Refuse settings that no file can hold, or that would take long to check.
 
@@ -169,7 +184,7 @@ def require_plain(tree: Any, at: str = "") -> None:
             left += [(item, f"{place}.{number}".removeprefix("."), level + 1) for number, item in enumerate(value)]
         elif isinstance(value, int) and abs(value) > LARGEST_INTEGER:
             sentence = f"expected an integer of at most 64 bits, got one of {value.bit_length()}"
-        elif isinstance(value, str) and ("\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value)):
+        elif isinstance(value, str) and ("\0" in value or (not value.isascii() and _SURROGATES.search(value))):
             sentence = "expected text, got characters that no file can hold"
         if sentence:
             problems.append(f"{place}: {sentence}".removeprefix(": "))
@@ -188,16 +203,22 @@ def override(tree: Mapping[str, Any], path: str, value: Any) -> dict[str, Any]:
     Raises:
         ConfigError: the path leads through a value that has no settings of its own.
     """
+    return overridden(tree, {path: value})
+
+
+def overridden(tree: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """As `override`, of several settings by their dotted paths, one after the other."""
     require_plain(tree)
-    require_plain(value, path)
     out: dict[str, Any] = copy.deepcopy(dict(tree))
-    names = path.split(".")
-    if not all(names):
-        raise ConfigError(f"expected a dotted path of settings such as learn.epochs, got {path!r}")
-    node: Any = out
-    for depth, name in enumerate(names[:-1]):
-        node = _step(node, name, names[depth + 1], ".".join(names[: depth + 1]))
-    node[_position(node, names[-1], path) if isinstance(node, list) else names[-1]] = value
+    for path, value in values.items():
+        require_plain(value, path)
+        names = path.split(".")
+        if not all(names):
+            raise ConfigError(f"expected a dotted path of settings such as learn.epochs, got {path!r}")
+        node: Any = out
+        for depth, name in enumerate(names[:-1]):
+            node = _step(node, name, names[depth + 1], ".".join(names[: depth + 1]))
+        node[_position(node, names[-1], path) if isinstance(node, list) else names[-1]] = copy.deepcopy(value)
     return out
 
 

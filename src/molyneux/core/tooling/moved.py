@@ -38,6 +38,7 @@ def moved(**places: str) -> Callable[[C], C]:
     return mark
 
 
+@functools.cache
 def moved_arguments(target: type) -> Mapping[str, str]:
     """By their earlier names, the arguments of a class that are now fields, as `argument.field`.
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -189,10 +190,21 @@ class Judge:
 def file_digest(path: Path) -> str:
     """SHA-256 of a judge's file: another judge has another. Raises StoreError where it cannot be read."""
     try:
-        with files.open_plain(path) as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        version = store.file_version(path)
+        return _digest(path) if version is None else _digest_of(path.absolute(), version)
     except OSError as error:
         raise store.read_error(error, path) from error
+
+
+def _digest(path: Path) -> str:
+    with files.open_plain(path) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@lru_cache(maxsize=1024)
+def _digest_of(path: Path, version: tuple[int, ...]) -> str:
+    """As `_digest`, once per process for every version of a file."""
+    return _digest(path)
 
 
 class JudgeReader:

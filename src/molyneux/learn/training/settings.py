@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from pydantic import Field
@@ -170,8 +171,7 @@ class Training:
         return self.learning_rate * warmup * decay[self.schedule]
 
     def _choices(self) -> Iterator[str]:
-        words = {name: get_args(hint) for name, hint in get_type_hints(Training).items() if get_origin(hint) is Literal}
-        yield from choice_problems(**{name: (getattr(self, name), known) for name, known in words.items()})
+        yield from choice_problems(**{name: (getattr(self, name), known) for name, known in _words().items()})
         if self.channels_last not in (True, False, "auto"):
             yield f"channels_last: expected true, false or auto, got {self.channels_last!r}"
 
@@ -209,3 +209,9 @@ class Training:
                 self.of_stage(stage)
             except ConfigError as error:
                 yield from (f"stages.{number}.{problem}" for problem in error.problems)
+
+
+@cache
+def _words() -> dict[str, tuple[str, ...]]:
+    """By the name of a setting that is one of several words, these words."""
+    return {name: get_args(hint) for name, hint in get_type_hints(Training).items() if get_origin(hint) is Literal}

@@ -20,11 +20,12 @@ import numpy as np
 from pydantic import Field
 from torch import nn
 
-from molyneux.core import ConfigError, MolyneuxError, Source, store
+from molyneux.core import ConfigError, MolyneuxError, Source
 from molyneux.core.config import build, override, read_document
 from molyneux.data import Split, World
 from molyneux.learn.training.hardware import choose_device
 from molyneux.learn.training.stage_sources import StageSources
+from molyneux.run.run.known import KnownParts
 from molyneux.run.run.making import check_model
 from molyneux.run.run.parent import parent_of, require_start
 from molyneux.run.run.readers import find_features, find_readers
@@ -36,6 +37,7 @@ from molyneux.run.run.stored import EXPERIMENT_FILE, given_path, given_settings
 if TYPE_CHECKING:
     from molyneux.data import Benchmark, OwnDataset
 
+Seed = Annotated[int, Field(ge=0)]
 LISTS = {"measure": "measures", "report": "formats"}
 """Sections that may be just a list, and the setting that is meant."""
 _SIZES = ("train", "validation", "test")
@@ -62,7 +64,7 @@ class Experiment:
     """
 
     name: str = "experiment"
-    seed: Annotated[int, Field(ge=0)] = 1
+    seed: Seed = 1
     data: DataSettings
     learn: LearnSettings
     measure: MeasureSettings
@@ -109,14 +111,14 @@ def load_experiment(path: Path | str, overrides: Sequence[tuple[str, Any]] = ())
 
 
 def read_experiment(
-    tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]] = (), *, known_data: dict[str, DataSettings] | None = None
+    tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]] = (), *, known: KnownParts | None = None
 ) -> Experiment:
     """The experiment of plain settings, shaped as a file is, checked as a whole; errors as `load_experiment`.
 
     Args:
         tree: the settings.
         overrides: as in `load_experiment`.
-        known_data: as in `parse_experiment`.
+        known: as in `parse_experiment`; checks of parts that were passed are not repeated.
     """
     settings, problems = with_lists(given_settings(tree, "load_experiment")), list[str]()
     given = [path for path, _ in overrides]
@@ -128,38 +130,67 @@ def read_experiment(
         except ConfigError as error:
             problems += error.problems
     try:
-        experiment = parse_experiment(settings, known_data=known_data)
+        experiment = parse_experiment(settings, known=known)
     except ConfigError as error:
         problems += error.problems
         raise ConfigError([*problems, *_further_problems(settings, problems)]) from error
+    checked = KnownParts() if known is None else known
     for check in (_check_learning, _check_measuring):
-        problems += [problem for problem in _problems_of(partial(check, experiment)) if problem not in problems]
+        problems += [problem for problem in _problems_of(partial(check, experiment, checked)) if problem not in problems]
         if problems:
             raise ConfigError(problems)
     return experiment
 
 
-def parse_experiment(tree: Mapping[str, Any], *, known_data: dict[str, DataSettings] | None = None) -> Experiment:
+def parse_experiment(tree: Mapping[str, Any], *, known: KnownParts | None = None) -> Experiment:
     """The experiment of plain settings, each section checked by itself; for runs that are stored, whose settings were checked.
 
     No data set and no model is made, no judge is loaded, and no file is read but the records of a run to start from.
 
     Args:
         tree: the settings, shaped as a file is.
-        known_data: sections `data` of other experiments by their fingerprint, to which this one is added. Experiments with the
-            same section get one object, so that their data set is made, and its files are read, once.
+        known: parts of other experiments, to which those of this one are added: a section that is the same is built once.
 
     Raises:
         ConfigError: with every setting that does not fit the signature of its class, or no run to start from.
     """
-    built = build(Experiment, with_sizes(with_lists(given_settings(tree, "load_experiment"))))
-    experiment: Experiment = built.value
-    object.__setattr__(experiment, "resolved", built.plain)
+    settings = with_sizes(with_lists(given_settings(tree, "load_experiment")))
+    experiment = None if known is None else _of_known(settings, known)
+    if experiment is None:
+        built = build(Experiment, settings)
+        experiment = built.value
+        object.__setattr__(experiment, "resolved", built.plain)
     _resolve_parent(experiment)
-    if known_data is not None:
-        same = known_data.setdefault(store.fingerprint(built.plain["data"]), experiment.data)
-        object.__setattr__(experiment, "data", same)
     return experiment
+
+
+def _of_known(settings: Mapping[str, Any], known: KnownParts) -> Experiment | None:
+    """The experiment made of its sections, one by one; None where something is wrong, which is told of all of it at once."""
+    kinds = {"data": DataSettings, "learn": LearnSettings, "measure": MeasureSettings, "report": ReportSettings}
+    plain = {"name": settings.get("name", "experiment"), "seed": settings.get("seed", 1)}
+    if not settings.keys() <= {*plain, *kinds} or type(plain["name"]) is not str or type(plain["seed"]) is not int:
+        return None
+    try:
+        built = {name: known.section(name, kind, settings.get(name, {})) for name, kind in kinds.items()}
+        build(Seed, plain["seed"])
+        experiment = Experiment(**plain, **{name: part.value for name, part in built.items()})
+    except ConfigError:
+        return None
+    object.__setattr__(experiment, "resolved", {**plain, **{name: part.plain for name, part in built.items()}})
+    return experiment
+
+
+def with_seed(experiment: Experiment, seed: int) -> Experiment:
+    """The same experiment with another seed, which shares everything else with it.
+
+    Raises:
+        ConfigError: the seed is negative.
+    """
+    build(Seed, seed, "seed")
+    found = copy.copy(experiment)
+    object.__setattr__(found, "seed", seed)
+    object.__setattr__(found, "resolved", {**experiment.resolved, "seed": seed})
+    return found
 
 
 def _resolve_parent(experiment: Experiment) -> None:
@@ -234,13 +265,17 @@ def _problems_of(part: Callable[[], Any], place: str = "") -> tuple[str, ...]:
     return ()
 
 
-def _check_learning(experiment: Experiment) -> None:
+def _check_learning(experiment: Experiment, known: KnownParts) -> None:
     """What only shows when sections meet or on this machine: samples, a model and a batch size that fit them, the device."""
     data, learn, samples = experiment.data, experiment.learn, experiment.samples
-    made = list[nn.Module]()
-    problems = [*_problems_of(lambda: made.append(_check_fit(data, learn)))]
-    if made and (parent := experiment.parent) is not None:
-        problems += _problems_of(lambda: require_start(made[0], experiment.resolved["learn"]["model"], parent))
+    parent, settings = experiment.parent, experiment.resolved["learn"]["model"]
+
+    def fit() -> None:
+        model = _check_fit(data, learn)
+        if parent is not None:
+            require_start(model, settings, parent)
+
+    problems = [*_problems_of(lambda: known.once(fit, "fit", id(data), repr(settings), parent))]
     with suppress(MolyneuxError):  # of samples, which the line above reports
         size = samples.size("train")
         problems += _problems_of(lambda: learn.total_steps(size), "learn.")
@@ -256,8 +291,13 @@ def _check_fit(data: DataSettings, learn: LearnSettings) -> nn.Module:
     return check_model(learn, Samples(data, 0).check())
 
 
-def _check_measuring(experiment: Experiment) -> None:
+def _check_measuring(experiment: Experiment, known: KnownParts) -> None:
     """Samples to measure on that are not there, conditions that do not fit them, and judges that cannot be used."""
+    about = "measuring", id(experiment.data), id(experiment.measure), experiment.seed
+    known.once(partial(_check_measured, experiment), *about)
+
+
+def _check_measured(experiment: Experiment) -> None:
     settings, samples = experiment.measure, experiment.samples
 
     def measured(split: Split) -> Source:

@@ -72,8 +72,12 @@ def report_stage(path: Path, settings: Mapping[str, Any]) -> store.StageFolder:
 
 def write_settings(path: Path, resolved: Mapping[str, Any]) -> None:
     """Write resolved settings as the `config.yaml` of a folder, with their checksum."""
-    text = dump_document(resolved)
-    store.write_text(path / _CONFIG, f"{text}{_CHECKSUM}{store.fingerprint(text)}\n")
+    store.write_text(path / _CONFIG, with_checksum(dump_document(resolved)))
+
+
+def with_checksum(text: str) -> str:
+    """The content of a `config.yaml`, of the text of its settings."""
+    return f"{text}{_CHECKSUM}{store.fingerprint(text)}\n"
 
 
 @contextmanager

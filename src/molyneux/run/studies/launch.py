@@ -12,15 +12,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from molyneux.core import MolyneuxError, StoreError, store
-from molyneux.core.config import dump_document
+from molyneux.core.config import dump_sections
 from molyneux.run.cluster.ray_workers import ATTEMPTS, LAST_SECONDS, RayWorkers, cores, ray_address, thread_settings
 from molyneux.run.run.experiment import Experiment
 from molyneux.run.run.folder import RunFolder
+from molyneux.run.run.stored import has_run
 from molyneux.run.studies.pruning import Losses, PrunedRun, PruningRule, pruned_run
 from molyneux.run.studies.study import run_name
 
@@ -225,21 +226,21 @@ class RayLauncher(Launcher):
 class Pool:
     """Several runs at a time, each recorded as soon as it is done; each has a folder below `folder`.
 
-    With `trust`, a run that is on record is not run, even if its folder is gone.
+    A run that is on record is not run, even if its folder is gone, unless there is a rule by which it may be stopped.
     """
 
     folder: Path
     launcher: Launcher
     progress: SweepProgress
     records: Records
-    trust: bool = False
+    _sections: dict[tuple[str, str], str] = field(default_factory=dict, init=False, repr=False)
 
     def run(self, experiments: Sequence[Experiment], rules: Sequence[PruningRule | None] = ()) -> list[Finished]:
         """Run experiments and wait for all of them; a run that fails does not stop the others. Equal ones are run once.
 
         Args:
             experiments: what to run.
-            rules: for each of them, when it is stopped; none where all come to their end.
+            rules: for each of them, when it is stopped, or None; empty where all come to their end.
         """
         unique = {run_name(experiment): experiment for experiment in experiments}
         stops = dict(zip(map(run_name, experiments), rules, strict=True)) if rules else {}
@@ -258,8 +259,8 @@ class Pool:
         folder, recorded, pruned = self.folder / name, False, None
         try:
             error = ""
-            if not RunFolder(folder, experiment).complete:
-                recorded = self.trust and experiment in self.records
+            if not has_run(folder) or not RunFolder(folder, experiment).complete:
+                recorded = rule is None and experiment in self.records
                 if not recorded:
                     error, pruned = self._launch(name, experiment, folder, rule)
             if pruned is not None:
@@ -280,7 +281,7 @@ class Pool:
             rule.write(place)
             if (known := pruned_run(place)) is not None:
                 return "", known
-        store.write_text(settings, dump_document(experiment.document))
+        store.write_text(settings, dump_sections(experiment.document, self._sections))
         job = Job(name, settings, folder.resolve(), settings.with_suffix(".log"), place)
         error = self.launcher.run(job, lambda step, done, total: self.progress.run(name, step, done, total))
         return error, pruned_run(place) if place is not None and not error else None

@@ -12,12 +12,12 @@ from typing import Any
 
 from molyneux.core import ConflictError, History, store
 from molyneux.core.json_lines import append_lines, finished_lines
-from molyneux.core.tooling.documents import differences, places
+from molyneux.core.tooling.documents import differences, dump_sections, places
 from molyneux.report import StudyRun, flatten, portable, save_records, study_run
 from molyneux.report.records import RecordsFile, with_costs
 from molyneux.run.run.experiment import Experiment
 from molyneux.run.run.provenance import INPUTS, inputs
-from molyneux.run.run.stored import record_machine, remedy
+from molyneux.run.run.stored import record_machine, remedy, with_checksum
 from molyneux.run.studies.pruning import PrunedRun
 
 _RECORDS, _COSTS = "records.jsonl", "costs.jsonl"
@@ -43,8 +43,10 @@ class Records:
         self._file = RecordsFile(path)
         costs = finished_lines(self._costs_path)
         self._costs = {str(row["run"]): dict(row) for row in costs}
-        self._runs = {_key(_identity_of(run)): run for run in with_costs(self._file.runs, costs)}
+        self._runs = {_key_of(run): run for run in with_costs(self._file.runs, costs)}
         self._first_cost = True
+        self._digests: dict[int, tuple[Experiment, str]] = {}
+        self._sections: dict[tuple[str, str], str] = {}
 
     @classmethod
     @contextmanager
@@ -62,7 +64,7 @@ class Records:
                 records.sort_costs()
 
     def __contains__(self, experiment: Experiment) -> bool:
-        return _key(_identity(experiment)) in self._runs
+        return self._key(experiment) in self._runs
 
     def require_all_of(self, experiments: Sequence[Experiment]) -> None:
         """Refuse records of any other run: their page would not be the study's.
@@ -70,10 +72,10 @@ class Records:
         Raises:
             ConflictError: with how many there are and how one of them differs.
         """
-        wanted = {_key(identity): identity for identity in map(_identity, experiments)}
+        wanted = set(self._keys(experiments))
         foreign = [_identity_of(run) for key, run in self._runs.items() if key not in wanted]
         if foreign:
-            nearest = min(wanted.values(), key=lambda identity: len(places(foreign[0], identity)))
+            nearest = min(map(_identity, experiments), key=lambda identity: len(places(foreign[0], identity)))
             shown = differences(foreign[0], nearest)
             raise ConflictError(
                 f"{self.path} holds {len(foreign)} records of runs that are no part of this study ({shown}): "
@@ -86,8 +88,9 @@ class Records:
         Returns:
             How many there are that were not known.
         """
-        wanted, found = {_key(_identity(experiment)) for experiment in experiments}, 0
-        for part in [Records(folder / _RECORDS) for folder in folders if store.is_file(folder / _RECORDS)]:
+        parts, found = [Records(folder / _RECORDS) for folder in folders if store.is_file(folder / _RECORDS)], 0
+        wanted = set(self._keys(experiments if parts else ()))
+        for part in parts:
             new = [key for key in part._runs if key in wanted and key not in self._runs]
             with self._lock:
                 for key in new:
@@ -105,17 +108,18 @@ class Records:
             ConflictError: it was made by another version of the package or from files that have changed.
         """
         record_machine(folder)
-        run, wanted = study_run(folder), _identity(experiment)
-        if _key(_identity_of(run)) != _key(wanted):
-            shown = differences(_identity_of(run), wanted)
+        text = with_checksum(dump_sections(experiment.resolved, self._sections))
+        run, key = study_run(folder, {text: experiment.resolved}), self._key(experiment)
+        if _key_of(run) != key:
+            shown = differences(_identity_of(run), _identity(experiment))
             raise ConflictError(
                 f"{folder} was not made as it would be now ({shown}): move it away, and the study runs it again, "
                 f"or use the version of the package and the files it was made with"
             )
         cost = _cost(folder, experiment)
         with self._lock:
-            before = self._runs.get(_key(wanted))
-            self._runs[_key(wanted)] = replace(run, cost=cost)
+            before = self._runs.get(key)
+            self._runs[key] = replace(run, cost=cost)
             if before is None:
                 self._file.add(run)
             elif _content(before) != _content(run):
@@ -129,11 +133,6 @@ class Records:
         name = experiment.resolved.get("name", "")
         with self._lock:
             self._write_cost(folder.name, {"run": folder.name, "name": name, **pruned.cost, "pruned": pruned.epoch})
-
-    def write_trials(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Write every trial of a search, also those that were stopped or failed, into `trials.jsonl` beside the records."""
-        with self._lock:
-            store.write_lines(self.path.with_name("trials.jsonl"), list(rows))
 
     def sort_costs(self) -> None:
         """Write the costs in the order of the names of runs, one line each: the same runs in any order give the same file."""
@@ -150,8 +149,25 @@ class Records:
 
     def of(self, experiments: Sequence[Experiment]) -> list[StudyRun]:
         """The records of these experiments."""
-        keys = dict.fromkeys(_key(_identity(experiment)) for experiment in experiments)
+        keys = dict.fromkeys(self._keys(experiments))
         return [self._runs[key] for key in keys if key in self._runs]
+
+    def _key(self, experiment: Experiment) -> str:
+        """As `_key_of` the run of an experiment."""
+        return self._keys([experiment])[0]
+
+    def _keys(self, experiments: Sequence[Experiment]) -> list[str]:
+        """The keys of many; the data and judges that they share are looked at once.
+
+        Settings do not change, so that their part of a key is made once for all calls.
+        """
+        looked: dict[tuple[int, int], str] = {}
+        for experiment in experiments:
+            if id(experiment) not in self._digests:
+                self._digests[id(experiment)] = experiment, _settings_digest(portable(flatten(experiment.resolved)))
+            if (shared := (id(experiment.data), id(experiment.measure))) not in looked:
+                looked[shared] = _inputs_digest(portable(inputs(experiment)))
+        return [f"{self._digests[id(each)][1]} {looked[id(each.data), id(each.measure)]}" for each in experiments]
 
 
 def _cost(folder: Path, experiment: Experiment) -> dict[str, Any]:
@@ -187,8 +203,18 @@ def _identity_from(settings: Mapping[str, Any], origin: Mapping[str, Any]) -> di
     return dict(portable({**named, "origin": {name: origin.get(name) for name in INPUTS}}))
 
 
-def _key(identity: Mapping[str, Any]) -> str:
-    return store.fingerprint(identity)
+def _key_of(run: StudyRun) -> str:
+    """What tells apart the runs that a record stands for: digests of settings and of what else the numbers depend on."""
+    origin = run.scores[0].origin if run.scores else {}
+    return f"{_settings_digest(run.settings)} {_inputs_digest(origin)}"
+
+
+def _settings_digest(settings: Mapping[str, Any]) -> str:
+    return store.fingerprint({name: value for name, value in settings.items() if name != "name"})
+
+
+def _inputs_digest(origin: Mapping[str, Any]) -> str:
+    return store.fingerprint({name: origin.get(name) for name in INPUTS})
 
 
 def _content(run: StudyRun) -> str:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
 from molyneux.core import ConfigError, nearest, store
-from molyneux.core.config import build, collected, override, read_document
+from molyneux.core.config import build, collected, overridden, read_document
 from molyneux.report.settings import baseline_of, flatten, model_of
-from molyneux.run.run.experiment import Experiment, parse_experiment, read_experiment
-from molyneux.run.run.sections import DataSettings
+from molyneux.run.run.experiment import Experiment, read_experiment, with_seed
+from molyneux.run.run.known import KnownParts
 from molyneux.run.run.settings_paths import paths_beside, values_beside
 from molyneux.run.run.stored import STUDY_FILE, given_path
 
@@ -150,27 +150,24 @@ class Study:
         """The settings of a variant, its name among them; of none for an empty name."""
         return {"name": name, **self.variants[name]} if name else {}
 
-    @property
+    @cached_property
     def base_settings(self) -> dict[str, Any]:
-        """The settings of the experiment that is varied."""
+        """The settings of the experiment that is varied; its file is read once."""
         return dict(self.base) if isinstance(self.base, Mapping) else paths_beside(read_document(self.base), self.base)
 
-    def experiments(self, point: Overrides, *, known_data: dict[str, DataSettings] | None = None) -> list[Experiment]:
+    def experiments(self, point: Overrides, *, known: KnownParts | None = None) -> list[Experiment]:
         """The experiments of a point, one a seed.
 
         Args:
             point: the settings that differ from those of `base`.
-            known_data: as in `parse_experiment`; by default, the seeds of this point share a data set.
+            known: as in `read_experiment`; the seeds of a point share everything else.
 
         Raises:
             ConfigError: with every problem of its settings.
         """
-        tree = {"name": self.name, **self.base_settings}
-        for path, value in point.items():
-            tree = override(tree, path, value)
-        known = {} if known_data is None else known_data
-        first = read_experiment({**tree, "seed": self.seeds[0]}, known_data=known)
-        return [first, *(parse_experiment({**first.resolved, "seed": seed}, known_data=known) for seed in self.seeds[1:])]
+        tree = overridden({"name": self.name, **self.base_settings}, point)
+        first = read_experiment({**tree, "seed": self.seeds[0]}, known=known)
+        return [first, *(with_seed(first, seed) for seed in self.seeds[1:])]
 
 
 def load_study(path: Path | str) -> Study:
@@ -211,12 +208,12 @@ def check_points(study: Study) -> list[list[Experiment]]:
 
     A mistake shows here, before hours are spent; errors as `Study.experiments`. Experiments on the same samples share a data set.
     """
-    points, known = study.points() if study.search == "grid" else study.probes(), dict[str, DataSettings]()
-    read_experiment({"name": study.name, **study.base_settings}, known_data=known)
+    points, known = study.points() if study.search == "grid" else study.probes(), KnownParts()
+    read_experiment({"name": study.name, **study.base_settings}, known=known)
 
     def experiments(point: Overrides) -> list[Experiment]:
         try:
-            return study.experiments(point, known_data=known)
+            return study.experiments(point, known=known)
         except ConfigError as error:
             raise ConfigError([f"{describe(point) or study.name}: {problem}" for problem in error.problems]) from error
 

@@ -48,16 +48,17 @@ def run_study(
     part: tuple[int, int] = (1, 1),
     progress: SweepProgress,
 ) -> SweepOutcome:
-    """Run a study, or go on where an earlier call stopped: complete runs, and in a grid those on record, are not run again.
+    """Run a study, or go on where an earlier call stopped: complete runs, and those on record, are not run again.
 
     A grid is run seed by seed, every point with the first seed and then with the next, so that a study that is stopped has a
-    whole table of fewer seeds.
+    whole table of fewer seeds. A search whose storage is gone goes on from the trials in `results`: it draws what it would have
+    drawn.
 
     Args:
         study: what to run.
         folder: of its runs, and of the storage of a search.
-        results: where the records and the pages go; records are written after every run, and those of a grid that are there
-            stand for their runs. Move them away to run everything anew.
+        results: where the records and the pages go; records are written after every run, and those that are there stand for
+            their runs. Move them away to run everything anew.
         jobs: runs at the same time, each in a process of its own; on a cluster, a process computes many, one after the other.
         on: where they are computed: `local`, `ray`, or the address of a Ray cluster that shares this file system.
         gpus: of a cluster, the part of a GPU for each run, such as 0.25, or how many. By default its GPUs are shared out among
@@ -72,7 +73,7 @@ def run_study(
     Raises:
         ConfigError: with every problem of every point, before anything is run; or there is no such place to run.
         ConflictError: another process runs the study in this folder or writes records into `results`, or `results` holds
-            records of runs that are no part of this grid.
+            records of runs that are no part of this grid, or trials of another search.
         StoreError: a folder cannot be written.
     """
     study = given_object(study, Study, path="load_study")
@@ -95,21 +96,23 @@ def run_study(
     planned = check_points(study)
     from molyneux.report import write_study  # draws: takes a second to import
     from molyneux.run.studies.records import Records
+    from molyneux.run.studies.trials_file import TrialsFile
 
     grid = [experiment for same_seed in zip(*planned, strict=True) for experiment in same_seed]
     with store.locked(folder), Records.held(results) as records:
         if study.search == "grid":
             records.require_all_of(grid)
             records.take_in(sorted(results.glob("part-*-of-*")), grid)
+        tried = None if study.search == "grid" else TrialsFile(results / "trials.jsonl", study)
         without = all(experiment.learn.training.device == "cpu" for experiment in grid)
         with make_launcher(on, jobs, gpus=0.0 if gpus is None and without else gpus) as launcher:
-            pool = Pool(folder, launcher, progress, records, trust=study.search == "grid")
+            pool = Pool(folder, launcher, progress, records)
             if study.search == "grid":
                 finished = pool.run(grid[number - 1 :: parts])
             else:
                 from molyneux.run.studies.search import search  # optuna takes a second to import, which a grid does not need
 
                 storage = storage or study.storage
-                finished = search(study, folder, pool, storage=storage, told=records.write_trials)
+                finished = search(study, folder, pool, storage=storage, record=tried)
         runs = records.of([item.experiment for item in finished if not item.error and not item.pruned])
         return SweepOutcome(tuple(finished), results, tuple(write_study(runs, results)) if runs else ())

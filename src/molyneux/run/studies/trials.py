@@ -10,22 +10,22 @@ trial and on the batches before alone, so a search that was interrupted ends as 
 
 from __future__ import annotations
 
-import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import optuna
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState
 
 from molyneux.core import ConfigError, seeds, store
+from molyneux.run.run.experiment import Experiment
+from molyneux.run.run.known import KnownParts
 from molyneux.run.studies.pruning import Earlier, Losses, PruningRule
 from molyneux.run.studies.study import Overrides, Study
+from molyneux.run.studies.trials_file import VARIANT, choices, choices_of, search_settings
 
-VARIANT = "variant"
-_FORMAT = 2
-"""Version of how values stand in the storage; earlier ones held the places of values in their lists."""
 _OWNER, _NUMBER, _AFTER = "owner", "number", "after"
 
 
@@ -44,17 +44,44 @@ class Trials:
     def __init__(self, study: Study, folder: Path, storage: str = "") -> None:
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self.study, self._shared = study, bool(storage)
-        self._owner = _owner(folder)
+        self._owner, self._known = _owner(folder), KnownParts()
         self._sign = -1.0 if _direction(study) == "maximize" else 1.0
-        self._trials = _open(study, storage or f"sqlite:///{_made(folder / 'search.sqlite3')}")
+        self._database, self._trials = _open(study, storage or f"sqlite:///{_made(folder / 'search.sqlite3')}")
+
+    def close(self) -> None:
+        """End the connection with the database."""
+        self._database.remove_session()
+        self._database.engine.dispose()
 
     def counted(self) -> list[FrozenTrial]:
         """All trials that count, of every owner, in order."""
         return self._counted(self._all())
 
-    def own(self) -> list[FrozenTrial]:
-        """Those that this process computes."""
-        return [trial for trial in self.counted() if not self._shared or trial.user_attrs.get(_OWNER) == self._owner]
+    def own(self, recorded: Callable[[FrozenTrial], bool] = lambda trial: False) -> list[FrozenTrial]:
+        """Those that this process computes.
+
+        Args:
+            recorded: whether the runs of a trial are on record here: in a storage that is shared, those of them that were taken
+                in belong to nobody.
+        """
+
+        def mine(trial: FrozenTrial) -> bool:
+            owner = trial.user_attrs.get(_OWNER)
+            return owner == self._owner or (not owner and recorded(trial))
+
+        return [trial for trial in self.counted() if not self._shared or mine(trial)]
+
+    def take_in(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Add trials that ended, on record from an earlier storage, where this one has none but the first of them.
+
+        Args:
+            rows: as `rows` gives them; see `TrialsFile.ended`.
+        """
+        rows = rows[: self.study.drawn]
+        while len(counted := self._counted(known := self._all())) < len(rows):
+            if any(not _is_of(trial, row) for trial, row in zip(counted, rows, strict=False)):
+                return
+            self._trials.add_trial(self._recorded(rows[len(counted)], len(known)))
 
     def draw(self, size: int) -> list[FrozenTrial]:
         """Draw the next batch of `size` trials, or what is left of a batch or of the study.
@@ -81,9 +108,13 @@ class Trials:
 
     def point(self, trial: FrozenTrial) -> Overrides:
         """The settings that a trial stands for."""
-        chosen = {path: values[_choices(values).index(trial.params[path])] for path, values in self.study.grid.items()}
+        chosen = {path: values[choices(values).index(trial.params[path])] for path, values in self.study.grid.items()}
         numbers = {path: trial.params[path] for path in self.study.ranges}
         return {**self.study.variant(trial.params.get(VARIANT, "")), **chosen, **numbers}
+
+    def experiments(self, trial: FrozenTrial) -> list[Experiment]:
+        """The runs of a trial, one for each seed; errors as `Study.experiments`."""
+        return self.study.experiments(self.point(trial), known=self._known)
 
     def rule(self, trial: FrozenTrial) -> PruningRule | None:
         """When the first run of a trial is stopped: by the trials that were known when it was drawn."""
@@ -142,10 +173,8 @@ class Trials:
             earlier = [(place, trial) for place, trial in earlier if trial.params[VARIANT] == turn]
         memory.add_trials([trial if place < after else _under_way(trial) for place, trial in earlier])
         trial = memory.ask()
-        if self.study.variants:
-            trial.suggest_categorical(VARIANT, list(self.study.variants))
-        for path, values in self.study.grid.items():
-            trial.suggest_categorical(path, _choices(values))
+        for path, values in choices_of(self.study).items():
+            trial.suggest_categorical(path, values)
         for path, item in self.study.ranges.items():
             if item.whole:
                 trial.suggest_int(path, round(item.low), round(item.high), log=item.log)
@@ -156,6 +185,26 @@ class Trials:
             params=trial.params,
             distributions=trial.distributions,
             user_attrs={_OWNER: self._owner, _NUMBER: number, _AFTER: after},
+        )
+
+    def _recorded(self, row: Mapping[str, Any], number: int) -> FrozenTrial:
+        """A trial on record as the trial of a number."""
+        distributions: dict[str, BaseDistribution] = {
+            path: CategoricalDistribution(values) for path, values in choices_of(self.study).items()
+        }
+        for path, item in self.study.ranges.items():
+            if item.whole:
+                distributions[path] = IntDistribution(round(item.low), round(item.high), log=item.log)
+            else:
+                distributions[path] = FloatDistribution(item.low, item.high, log=item.log)
+        state, losses = TrialState[row["state"].upper()], {epoch: self._sign * loss for epoch, loss in row["losses"]}
+        return optuna.trial.create_trial(
+            state=state,
+            value=losses[max(losses)] if state is TrialState.PRUNED and losses else row["value"],  # as Optuna has it
+            params=dict(row["settings"]),
+            distributions=distributions,
+            intermediate_values=losses,
+            user_attrs={_NUMBER: number},
         )
 
 
@@ -170,29 +219,17 @@ def _direction(study: Study) -> Literal["maximize", "minimize"]:
     return study.goals[0].direction if study.goals else "maximize"
 
 
-def _open(study: Study, url: str) -> optuna.Study:
-    """The trials of this very study; more of them may be asked for later."""
+def _open(study: Study, url: str) -> tuple[optuna.storages.RDBStorage, optuna.Study]:
+    """A database, and the trials of this very study in it; more of them may be asked for later."""
     from sqlalchemy.exc import ArgumentError, DBAPIError
 
-    settings = {
-        "base": study.base_settings,
-        "format": _FORMAT,
-        "grid": {path: list(values) for path, values in study.grid.items()},
-        "ranges": {path: vars(item) for path, item in study.ranges.items()},
-        "variants": {name: dict(values) for name, values in study.variants.items()},
-        "goal": [{**vars(goal), "about": dict(goal.about)} for goal in study.goals],
-        "seeds": list(study.seeds),
-        "search": study.search,
-        "pruning": study.pruning,
-        "apart": study.apart,
-    }
     try:
-        return optuna.create_study(
-            storage=_with_driver(url),
-            study_name=f"{study.name}-{store.fingerprint(settings)}",
-            direction=_direction(study),
-            load_if_exists=True,
+        database, name = (
+            optuna.storages.RDBStorage(_with_driver(url)),
+            f"{study.name}-{store.fingerprint(search_settings(study))}",
         )
+        found = optuna.create_study(storage=database, study_name=name, direction=_direction(study), load_if_exists=True)
+        return database, found
     except (ImportError, ModuleNotFoundError) as error:
         advice = "pip install 'molyneux[postgresql]' for PostgreSQL, or use an SQLite file"
         raise ConfigError(f"storage: the driver of {_shown(url)} is not installed: {advice}") from error
@@ -242,19 +279,10 @@ def _by(trial: FrozenTrial, owner: str, number: int) -> bool:
     return trial.user_attrs.get(_OWNER) == owner and trial.user_attrs.get(_NUMBER) == number
 
 
+def _is_of(trial: FrozenTrial, row: Mapping[str, Any]) -> bool:
+    """Whether a trial ended, and is the one of a line."""
+    return trial.state.is_finished() and dict(trial.params) == dict(row["settings"])
+
+
 def _under_way(trial: FrozenTrial) -> FrozenTrial:
     return optuna.trial.create_trial(state=TrialState.RUNNING, params=trial.params, distributions=trial.distributions)
-
-
-def _choices(values: Sequence[Any]) -> list[Any]:
-    """Values as they stand in the storage: themselves where all are plain and different, otherwise as JSON."""
-    plain = all(value is None or isinstance(value, bool | int | float | str) for value in values)
-    if plain and len(set(values)) == len(values):
-        return list(values)
-    return [json.dumps(_json(value), sort_keys=True) for value in values]
-
-
-def _json(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(name): _json(item) for name, item in value.items()}
-    return [_json(item) for item in value] if isinstance(value, list | tuple) else value
