@@ -89,12 +89,13 @@ def _closing(ours: Connection, words: list[str], theirs: Connection) -> None:
     os._exit(0)
 
 
-def sweep(base: dict[str, Any], folder: str) -> None:
+def sweep(base: dict[str, Any], folder: str, storage: str = "") -> None:
     """Run the study, or go on with it."""
     molyneux.run.studies.launch.LocalLauncher = Forking  # type: ignore[misc]
     place = Path(folder)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which a process in the background may have been told to ignore
     try:
-        run_study(study_of(base), place / "runs", place / "results", jobs=2, progress=Quiet())
+        jobs = 1 if storage else 2
+        run_study(study_of(base), place / "runs", place / "results", jobs=jobs, storage=storage, progress=Quiet())
     except KeyboardInterrupt:
         sys.exit(130)

@@ -13,7 +13,7 @@ import optuna
 import pytest
 
 from molyneux.core import ConfigError, ConflictError, MolyneuxError, store
-from molyneux.core.config import Factory, dump_document, read_document
+from molyneux.core.config import Factory, dump_document, dump_sections, override, read_document
 from molyneux.data import store_samples
 from molyneux.report import load_records
 from molyneux.run import (
@@ -29,7 +29,7 @@ from molyneux.run import (
     run_experiment,
     run_study,
 )
-from molyneux.run.run import provenance
+from molyneux.run.run import experiment, provenance
 from molyneux.run.studies.launch import Job, LocalLauncher, Report
 from molyneux.run.studies.records import Records
 from molyneux.run.studies.search import search
@@ -150,6 +150,46 @@ def test_experiments_on_the_same_samples_share_a_data_set(base: dict[str, Any], 
         *[0.1] * 4,
         *[0.3] * 4,
     ]
+
+
+def test_experiments_that_share_their_parts_are_those_that_are_read_alone(
+    base: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, check = list[Any](), experiment.check_model
+
+    def counted(learn: Any, spec: Any) -> Any:
+        made.append(learn.model)
+        return check(learn, spec)
+
+    monkeypatch.setattr(experiment, "check_model", counted)
+    grid = {"learn.learning_rate": (1e-3, 1e-2, 0.1), "learn.model.latent_dim": (2, 3), "data.test": (100, 200)}
+    study = Study(base=base, seeds=(4, 5, 6), grid=grid)
+    found = check_points(study)
+    assert len(made) == 5  # that of the base, and one for each pair of a width and a number of samples
+    texts: dict[tuple[str, str], str] = {}
+    for point, runs in zip(study.points(), found, strict=True):
+        for seed, run in zip(study.seeds, runs, strict=True):
+            tree = {"name": "study", **base, "seed": seed}
+            for path, value in point.items():
+                tree = override(tree, path, value)
+            alone = read_experiment(tree)
+            assert (run.resolved, run.seed, run.name) == (alone.resolved, alone.seed, alone.name)
+            assert (run.learn, run.measure, run.report) == (alone.learn, alone.measure, alone.report)
+            assert run_name(run) == run_name(alone)
+            assert dump_sections(run.document, texts) == dump_document(alone.document)
+    assert {name: sum(key[0] == name for key in texts) for name, _ in texts} == {
+        "name": 1,
+        "seed": 3,
+        "data": 2,
+        "learn": 6,
+        "measure": 1,
+        "report": 1,
+    }
+
+
+def test_every_seed_is_checked(base: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=r"seed: expected at least 0, got -2"):
+        check_points(Study(base=base, seeds=(1, -2)))
 
 
 @pytest.mark.slow

@@ -88,7 +88,7 @@ class TrialsFile:
             if name in settings and json.dumps(settings[name]) not in map(json.dumps, values):
                 yield f"{name}: {str(settings[name])[:80]} is none of its values"
         for name, item in self._study.ranges.items():
-            value = settings.get(name)
+            value: Any = settings.get(name)
             low, high = self._study.number(name, item.low), self._study.number(name, item.high)
             if name in settings and not (_is_number(value) and low <= value <= high and (not item.whole or type(value) is int)):
                 whole = "a whole number" if item.whole else "a number"
