@@ -23,13 +23,14 @@ def finished_lines(path: Path, *, most: int = store.MOST_LINES) -> list[dict[str
     return store.parse_lines(text[: _finished(text)], path)
 
 
-def append_lines(path: Path, lines: Iterable[str], *, first: bool = False) -> None:
+def append_lines(path: Path, lines: Iterable[str], *, first: bool = False, sync: bool = True) -> None:
     """Add lines below those of a file, in one write; it is made where it is not there.
 
     Args:
         path: of the file.
         lines: without line breaks.
         first: whether the file may end with an unfinished line, which is removed.
+        sync: whether they are on the disk when this returns, which may take 10 ms; else soon after.
 
     Raises:
         StoreError: no permission, no space.
@@ -43,7 +44,8 @@ def append_lines(path: Path, lines: Iterable[str], *, first: bool = False) -> No
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab", buffering=0) as stream:
             stream.write(content)
-            os.fsync(stream.fileno())
+            if sync:
+                os.fsync(stream.fileno())
     except OSError as error:
         raise store.store_error(error, path) from error
 

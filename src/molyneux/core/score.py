@@ -116,7 +116,12 @@ class Score:
         Raises:
             DataError: a field is of another type; names it.
         """
-        for name, fits in _FIELDS.items():
+        return cls._read(record, _FIELDS)
+
+    @classmethod
+    def _read(cls, record: Mapping[str, Any], fields: Mapping[str, Callable[[Any], bool]]) -> Score:
+        """As `from_json`, of which these fields are checked."""
+        for name, fits in fields.items():
             if name in record and not fits(record[name]):
                 shown = repr(record[name])[:60]
                 raise DataError(
@@ -145,11 +150,12 @@ class Score:
         Raises:
             DataError: a line is no score; names the file and the line. CorruptFileError: the file holds no lines of JSON.
         """
-        scores, origin = list[Score](), None
+        scores, origin, others = list[Score](), None, {name: fits for name, fits in _FIELDS.items() if name != "origin"}
         for number, record in enumerate(store.read_lines(path), 1):
-            origin = record["origin"] = origin if record.get("origin", {}) == origin else record.get("origin", {})
+            same = record.get("origin", {}) == origin
+            origin = record["origin"] = origin if same else record.get("origin", {})
             try:
-                scores.append(cls.from_json(record))
+                scores.append(cls._read(record, others if same else _FIELDS))
             except DataError as error:
                 raise DataError(f"{path}, line {number}: {error}") from error
         return scores

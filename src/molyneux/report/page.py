@@ -187,6 +187,15 @@ class Page:
         return bibtex(f"molyneux-{table.name}", fields)
 
     @property
+    def on_page(self) -> Page:
+        """The page with the rows of its tables that it shows."""
+
+        def cut(section: Section) -> Section:
+            return replace(section, blocks=tuple(item.on_page if isinstance(item, Table) else item for item in section.blocks))
+
+        return replace(self, sections=tuple(map(cut, self.sections)))
+
+    @property
     def filled(self) -> tuple[Section, ...]:
         """The sections that have blocks."""
         return tuple(section for section in self.sections if section.blocks)
@@ -241,13 +250,13 @@ def write_page(page: Page, folder: Path, stem: str, formats: Sequence[str]) -> l
     panels = [panel for block in drawn if isinstance(block, Drawings) for panel in block.panels]
     files: dict[Path, str] = {}
     if "markdown" in formats:
-        files[folder / f"{stem}.md"] = render_markdown(page)
+        files[folder / f"{stem}.md"] = render_markdown(page.on_page)
     if "html" in formats:
-        files[folder / f"{stem}.html"] = render_html(page)
+        files[folder / f"{stem}.html"] = render_html(page.on_page)
     if "csv" in formats:
         files |= {folder / "tables" / f"{table.name}.csv": to_csv(table) for table in tables}
     if "latex" in formats:
-        files |= {folder / "tables" / f"{table.name}.tex": to_latex(table) for table in tables}
+        files |= {folder / "tables" / f"{table.name}.tex": to_latex(table.on_page) for table in tables}
     figures = {folder / "figures" / f"{panel.name}.svg": standalone(panel) for panel in panels if "markdown" in formats}
     for path, text in (files | figures).items():
         store.write_text(path, text)

@@ -65,7 +65,7 @@ class StudyRun:
 
 
 class _Shared(NamedTuple):
-    """Settings or an origin that a line tells; `texts` has the values as JSON, where others may be told as like it."""
+    """Settings or an origin that a line tells; `texts` has the values as text, where others may be told as like it."""
 
     label: str
     digest: str
@@ -298,7 +298,7 @@ def _checksum(record: Mapping[str, Any], used: set[str]) -> str:
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:
-    return {name: compact(value) for name, value in values.items()}
+    return {name: repr(value) for name, value in values.items()}
 
 
 def _line(kind: str, label: str, rest: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from molyneux.core import Score
+from molyneux.core import Score, store
 from molyneux.core.curves import Curve, effective_robustness, loss_interval, performance_curves, relative_robustness
 from molyneux.core.intervals import Interval, across_seeds, difference_interval
 from molyneux.report.record_lines import StudyRun
@@ -29,23 +29,26 @@ def with_robustness(runs: Sequence[StudyRun], baseline: str = "") -> list[StudyR
             `Robustness` in the settings of each run.
     """
     curves = [{curve.key: curve for curve in performance_curves(run.scores)} for run in runs]
-    found = []
+    found, named = [], _by_name(runs) if baseline or any(baseline_of(run.settings) for run in runs) else {}
     for run, own in zip(runs, curves, strict=True):
         name = baseline or baseline_of(run.settings)
-        others = [(other.seed, theirs) for other, theirs in zip(runs, curves, strict=True) if name and _is(other, name, run)]
+        others = [(runs[place].seed, curves[place]) for place in named.get((name, _samples(run)), ())] if name else []
         same = [theirs for seed, theirs in others if seed == run.seed] or [theirs for _, theirs in others]
         found.append(replace(run, scores=(*run.scores, *_compared(own, same))) if same else run)
     return found
 
 
-def _is(other: StudyRun, name: str, run: StudyRun) -> bool:
-    """Whether a run is one of the baseline on the same samples."""
-    named = name in (str(other.settings.get("name", "")), model_of(other.settings, other.scores))
-    return named and _samples(other) == _samples(run)
+def _by_name(runs: Sequence[StudyRun]) -> dict[tuple[str, str], list[int]]:
+    """The places of runs by the name of their variant, and by the class of their model, and the samples they are on."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for place, run in enumerate(runs):
+        for name in {str(run.settings.get("name", "")), model_of(run.settings, run.scores)}:
+            found.setdefault((name, _samples(run)), []).append(place)
+    return found
 
 
-def _samples(run: StudyRun) -> dict[str, Any]:
-    return {path: value for path, value in run.settings.items() if path.startswith("data.")}
+def _samples(run: StudyRun) -> str:
+    return store.fingerprint({path: value for path, value in run.settings.items() if path.startswith("data.")})
 
 
 def _compared(own: Mapping[Any, Curve], others: Sequence[Mapping[Any, Curve]]) -> Iterator[Score]:

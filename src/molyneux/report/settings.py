@@ -17,6 +17,7 @@ _WORLDS = {"ag-news": "AG News", "av-mnist": "AV-MNIST", "gebid": "GeBiD", "pos"
 """Names of data sets whose class or origin is spelled in another way."""
 _WORDS = re.compile(r"(?:[A-Z][a-z]{2,})+")
 """A class that is made of words, such as `FusionPredictor`, and not of letters, such as `MoPoE`."""
+_NUMBERS = (int, float, bool, type(None))
 _OWN = ("arrays", "table", "folder", "files")
 """Sections of settings that name the user's own data by a path."""
 
@@ -43,7 +44,7 @@ def portable(value: Any) -> Any:
     if isinstance(value, str):
         return PurePath(value).name or value if value.startswith("/") else value
     if isinstance(value, Mapping):
-        return {name: portable(item) for name, item in value.items()}
+        return {name: item if type(item) in _NUMBERS else portable(item) for name, item in value.items()}
     return [portable(item) for item in value] if isinstance(value, list | tuple) else value
 
 

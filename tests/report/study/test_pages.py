@@ -453,3 +453,65 @@ def test_fits_after_training_in_different_arithmetic_are_told_too(study_of):
     told = "1 in 32 bits and fitted after that in 32 bits and 1 in 32 bits and fitted after that in bf16"
     assert any(told in note for table in study_tables(runs) for note in table.notes)
     assert not any("different arithmetic" in note for table in study_tables(runs[1:]) for note in table.notes)
+
+
+@pytest.fixture(scope="module")
+def many():
+    """A study of 200 settings, in which two scores are best at different ends."""
+
+    def score(name: str, value: float, **about: str) -> Score:
+        fields = {"n": 100, "unit": "%", "bounds": (0.0, 100.0), "chance": 5.0, "origin": {"split": "test"}}
+        return Score(name, value, about, (value - 1, value + 1), **fields)
+
+    return [
+        StudyRun(
+            {"learn.rate": rate, "learn.width": width, "seed": seed},
+            (
+                score("coherence.strict", 10 + 0.3 * rate + 0.1 * seed + 2 * width, source="text", target="image"),
+                score("coherence.strict", 90 - 0.3 * rate + 0.1 * seed, source="image", target="text"),
+                *(score("probe.accuracy", 50.0 + place, factor=f"f{place}") for place in range(3)),
+            ),
+        )
+        for rate in range(100)
+        for width in (0, 1)
+        for seed in (1, 2)
+    ]
+
+
+def test_the_page_of_many_settings_shows_the_best_of_each_score(many, tmp_path):
+    write_study(many, tmp_path, name="many")
+    text = (tmp_path / "study.md").read_text()
+    assert "Of 200 settings, this page shows the 60 that are best in the main scores" in text
+    lines = text.partition("## Results")[2].partition("## ")[0].splitlines()
+    shown = {line.split("|")[1].strip() for line in lines if "rate" in line}
+    assert len(shown) == 60
+    best = [f"rate {99 - place}, width 1" for place in range(15)]
+    other = [f"rate {place}, width {width}" for place in range(15) for width in (0, 1)]
+    assert {*best, *other} <= shown
+    assert not any(f"rate {place}, width 0" in shown for place in range(40, 60))
+    with (tmp_path / "tables" / "results.csv").open() as file:
+        table = [row for row in csv.reader(file) if row[0].startswith("rate")]
+    assert len(table) == 200
+    assert "60 of 200 rows" not in text  # the rows of chance count too
+    assert "61 of 201 rows; tables/results.csv has all" in text
+    assert (tmp_path / "study.html").stat().st_size < 1_000_000
+
+
+def test_what_is_best_is_found_among_all_settings_and_not_among_those_shown(many):
+    page, alone = study_page(many, "many"), study_page([run for run in many if run.settings["learn.rate"] > 75], "few")
+    assert page.answer.startswith("rate 99, width 1 is best, with 41.9 %")
+    assert page.headlines[0].number == alone.headlines[0].number
+    assert page.headlines[1].number == "90.2 %"
+    assert page.headlines[1].number != alone.headlines[1].number
+    (table,) = next(section for section in page.sections if section.name == "significance").blocks
+    assert len(table.rows) == 200
+    assert len(table.on_page.rows) == 60
+    assert alone.remarks == ()
+
+
+def test_the_same_study_in_another_order_has_the_same_page(many, tmp_path):
+    for name, runs in (("one", many), ("two", sorted(many, key=lambda run: -run.settings["learn.rate"]))):
+        write_study(runs, tmp_path / name, name="many", formats=["markdown", "csv"])
+    assert [path.read_bytes() for path in sorted((tmp_path / "one").rglob("*.csv"))] == [
+        path.read_bytes() for path in sorted((tmp_path / "two").rglob("*.csv"))
+    ]

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -323,5 +323,6 @@ def shipped_file(world: str, modality: str) -> Path:
     return _folder() / judge_file(world, modality)
 
 
+@cache
 def _folder() -> Path:
     return Path(str(resources.files("molyneux.learn.judges"))) / "weights"

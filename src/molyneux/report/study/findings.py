@@ -72,8 +72,8 @@ def findings_table(parts: Sequence[StudyPart]) -> Table:
         (
             Entry(item.about),
             entry_of(item.over, item.part.published),
-            Entry(", ".join(item.best)),
-            Entry(", ".join(item.close), tone="muted") if item.close else DASH,
+            Entry(named(item.best)),
+            Entry(named(item.close), tone="muted") if item.close else DASH,
             Entry(_published_text(item) or MISSING, tone="muted"),
             reference_entry(item.over.first, item.over.chance),
         )
@@ -83,6 +83,11 @@ def findings_table(parts: Sequence[StudyPart]) -> Table:
     columns = tuple(Column(head, "right" if head in ("strict, %", "guessing") else "left") for head in heads)
     notes = (*marks_used(rows), OVER_SEEDS)
     return Table("findings", "Strict coherence of the best models", columns, tuple(rows), notes)
+
+
+def named(labels: Sequence[str]) -> str:
+    """Labels in one line; of more than 30, the first ten and how many others there are."""
+    return ", ".join(labels if len(labels) <= 30 else [*labels[:10], f"{len(labels) - 10:,} others"])
 
 
 def findings(parts: Sequence[StudyPart]) -> tuple[Finding, ...]:
@@ -114,7 +119,7 @@ def _sentence(finding: Finding) -> str:
     seeds = f"{count} seed{'s' if count > 1 else ''}"
     interval = f" ({write_interval(over.interval, over.decimals)} over {seeds})" if over.interval else ""
     *others, last = finding.best
-    names = f"{', '.join(others)} and {last}" if others else last
+    names = f"{named(others)} and {last}" if others else last
     highest = over.first.higher_is_better
     if others:
         claim = f"{names} are equal with"
@@ -125,7 +130,7 @@ def _sentence(finding: Finding) -> str:
         claim = f"{names} with" if len(finding.part.groups) == 1 else best
     unit = _unit(over)
     parts = [f"{claim} {over.written}{unit}{interval}"]
-    parts += [f"not apart from it: {', '.join(finding.close)}"] if finding.close else []
+    parts += [f"not apart from it: {named(finding.close)}"] if finding.close else []
     parts += ["this is not above guessing"] if guessed else []
     parts += ["this is not above the mean view"] if over.score.is_mean_view and not guessed else []
     if over.chance is not None:

@@ -71,13 +71,15 @@ class SeedGroup:
 
     def over(self, key: Key) -> OverSeeds | None:
         """A score over the seeds; None where no run has it."""
-        scores = self.scores(key)
-        return over_seeds(scores) if scores else None
+        if key not in self._overs:
+            scores = self.scores(key)
+            self._overs[key] = over_seeds(scores) if scores else None
+        return self._overs[key]
 
-    @staticmethod
-    def score_of(run: StudyRun, key: Key) -> Score | None:
-        """The score of a run with this key; None where it has none."""
-        return next((score for score in run.scores if key_of(score) == key), None)
+    def by_seed(self, key: Key) -> dict[str, float]:
+        """The values of a score by the seed of the run, of the runs that have one."""
+        found = [(run.seed, own.get(key)) for run, own in zip(self.runs, self._own, strict=True)]
+        return {seed: float(score.value) for seed, score in found if score is not None and score.value is not None}
 
     def published_as(self, published: PublishedResults | None) -> str:
         """Name of these runs in published results: that of the variant or of the model class; empty where they have none."""
@@ -94,6 +96,20 @@ class SeedGroup:
             for score in run.scores:
                 index.setdefault(key_of(score), []).append(score)
         return index
+
+    @cached_property
+    def _own(self) -> list[dict[Key, Score]]:
+        """The scores of each run; the first one where two have the same key."""
+        return [{key_of(score): score for score in reversed(run.scores)} for run in self.runs]
+
+    @cached_property
+    def _overs(self) -> dict[Key, OverSeeds | None]:
+        return {}
+
+    @property
+    def firsts(self) -> list[Score]:
+        """The first score of each key."""
+        return [scores[0] for scores in self._index.values()]
 
 
 def key_of(score: Score) -> Key:
@@ -129,7 +145,7 @@ class StudyPart:
         """
         whole = [key for key in self._where(conditional=False) if "factor" not in dict(key[1])]
         whole = [key for key in whole if wording.family(key[0]) != "robustness"] or whole
-        return _keys(coherence_scores(self.scores)) or self._widest_first(whole)[:8]
+        return _keys(coherence_scores(self._firsts)) or self._widest_first(whole)[:8]
 
     @cached_property
     def strict(self) -> list[Key]:
@@ -148,7 +164,7 @@ class StudyPart:
     @cached_property
     def factors(self) -> list[Key]:
         """The accuracies of single factors, direction by direction."""
-        return _keys(factor_scores(self.scores))
+        return _keys(factor_scores(self._firsts))
 
     @cached_property
     def rest(self) -> list[Key]:
@@ -166,6 +182,14 @@ class StudyPart:
         """The scores of all runs."""
         return [score for group in self.groups for run in group.runs for score in run.scores]
 
+    @cached_property
+    def _firsts(self) -> list[Score]:
+        """The first score of each key, in the order in which they come."""
+        found: dict[Key, Score] = {}
+        for score in (score for group in self.groups for score in group.firsts):
+            found.setdefault(key_of(score), score)
+        return [*found.values()]
+
     def _widest_first(self, keys: Sequence[Key]) -> list[Key]:
         """The keys, those of predictions from fewer modalities than others of the same target behind all others."""
         widest: dict[wording.Value | None, int] = {}
@@ -181,14 +205,17 @@ class StudyPart:
         return sorted(keys, key=narrow)
 
     def _where(self, *, conditional: bool) -> list[Key]:
-        return _keys(score for score in self.scores if wording.is_conditional(score) == conditional)
+        return _keys(score for score in self._firsts if wording.is_conditional(score) == conditional)
 
     def label(self, group: SeedGroup) -> str:
         """Label of a group; it says that a prior was fitted after training where that is so in some groups and not in others."""
         text = label(group, self.axes)
-        fitted = [other for other in self.groups if has_fitted_prior(other.runs[0].settings)]
-        said = "fitted" in text or len(fitted) == len(self.groups)
-        return text if said or group not in fitted else f"{text} (fitted prior)"
+        said = "fitted" in text or len(self._fitted) == len(self.groups)
+        return text if said or id(group) not in self._fitted else f"{text} (fitted prior)"
+
+    @cached_property
+    def _fitted(self) -> set[int]:
+        return {id(group) for group in self.groups if has_fitted_prior(group.runs[0].settings)}
 
     def column(self, key: Key) -> list[OverSeeds | None]:
         """A score of every group over its seeds."""
@@ -293,8 +320,10 @@ def group_runs(runs: Sequence[StudyRun], axes: Sequence[Axis]) -> list[SeedGroup
     for run in sorted(runs, key=lambda run: seed_order(run.seed)):
         groups.setdefault(tuple(axis.value(run.settings) for axis in axes), []).append(run)
 
+    places = [{value: place for place, value in enumerate(axis.values)} for axis in axes]
+
     def place(values: tuple[str, ...]) -> list[int]:
-        return [axis.values.index(value) for axis, value in zip(axes, values, strict=True)]
+        return [known[value] for known, value in zip(places, values, strict=True)]
 
     paths = [axis.path for axis in axes]
     return [SeedGroup(dict(zip(paths, values, strict=True)), tuple(groups[values])) for values in sorted(groups, key=place)]

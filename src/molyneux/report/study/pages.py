@@ -20,6 +20,7 @@ from molyneux.report.study.findings import findings_table, study_answer, study_h
 from molyneux.report.study.groups import Key, SeedGroup, StudyPart, divide
 from molyneux.report.study.heatmap import blank_tables, heat_tables
 from molyneux.report.study.seeds import OverSeeds, above, over_seeds, published_interval
+from molyneux.report.study.shown import MOST_COLUMNS, best_places, only, shown_sentence
 from molyneux.report.study.significance import compared_table
 from molyneux.report.study.tables import (
     NOTE,
@@ -131,23 +132,27 @@ def study_breakdowns(runs: Sequence[StudyRun], world: str = "") -> list[Table]:
 def study_page(runs: Sequence[StudyRun], name: str) -> Page:
     """The page of a study; errors as `write_study`."""
     parts = _parts(runs)
-    short = shortfall_table(parts)
+    shown = [best_places(part) for part in parts]
+    some = [only(part, places) for part, places in zip(parts, shown, strict=True)]
+    few = [only(part, best_places(part, MOST_COLUMNS)) for part in parts]
+    seen = [run for part in some for group in part.groups for run in group.runs]
+    short = shortfall_table(some)
     ablations = tuple(table for part in parts for table in ablation_tables(part))
-    compared = tuple(table for part in parts if (table := _compared(part)) is not None)
-    drawn = [strict_drawings(part) for part in parts]
+    compared = tuple(table for of_part in zip(parts, shown, strict=True) if (table := _compared(*of_part)) is not None)
+    drawn = [strict_drawings(part) for part in few]
     first = next((replace(drawings, panels=drawings.panels[:1]) for drawings in drawn if drawings is not None), None)
     sections = (
-        *(_results(*of_part, first) for of_part in zip(parts, _main_tables(parts), drawn, strict=True)),
+        *(_results(*of_part, first) for of_part in zip(parts, _main_tables(parts, shown), drawn, strict=True)),
         Section("significance", "Significance and cost", "", compared),
         Section("shortfalls", "Results not clearly better", "", (short,) if short else ()),
         Section("ablations", "One setting at a time", _ABLATIONS, ablations),
-        Section("factors", "Factors", _FACTORS, tuple(table for part in parts for table in _factor_tables(part))),
-        Section("breakdown", "Accuracy by factor", _BREAKDOWN, tuple(heat_tables(runs))),
-        Section("conditions", "Conditions", _CONDITIONS, tuple(_condition_table(part) for part in parts if part.conditions)),
-        Section("robustness", "Robustness", _ROBUSTNESS, tuple(block for part in parts for block in _curves(part))),
+        Section("factors", "Factors", _FACTORS, tuple(table for part in some for table in _factor_tables(part))),
+        Section("breakdown", "Accuracy by factor", _BREAKDOWN, tuple(heat_tables(seen))),
+        Section("conditions", "Conditions", _CONDITIONS, tuple(_condition_table(part) for part in few if part.conditions)),
+        Section("robustness", "Robustness", _ROBUSTNESS, tuple(block for part in few for block in _curves(part))),
         Section("tradeoffs", "Methods compared", _TRADEOFFS, _tradeoffs(runs)),
-        Section("measures", "Further measures", "", tuple(table for part in parts for table in _family_tables(part))),
-        Section("spread", "Over seeds", _SPREAD, tuple(_spread(part) for part in parts)),
+        Section("measures", "Further measures", "", tuple(table for part in few for table in _family_tables(part))),
+        Section("spread", "Over seeds", _SPREAD, tuple(_spread(part) for part in some)),
     )
     groups = sum(len(part.groups) for part in parts)
     seeds = sorted({run.seed for run in runs if run.seed}, key=seed_order)
@@ -161,6 +166,7 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
         study_headlines(parts),
         sections,
         answer=study_answer(parts),
+        remarks=shown_sentence(parts),
         picture=first,
         command="molyneux sweep STUDY.yaml",
     )
@@ -197,11 +203,14 @@ def _results(part: StudyPart, table: Table, drawings: Drawings | None, first: Dr
     return Section(part.identifier("results"), part.title or "Results", "", (table, drawings) if drawings else (table,))
 
 
-def _main_tables(parts: Sequence[StudyPart]) -> list[Table]:
-    """The main table of every part. The first with published numbers has their source and protocol in its notes."""
+def _main_tables(parts: Sequence[StudyPart], shown: Sequence[tuple[int, ...]] = ()) -> list[Table]:
+    """The main table of every part. The first with published numbers has their source and protocol in its notes.
+
+    Pages show the groups at the places `shown` of each part.
+    """
     tables: list[Table] = []
     explained = False
-    for part in parts:
+    for number, part in enumerate(parts):
         results = part.published
         trained = precision_of((run.settings, run.scores) for group in part.groups for run in group.runs)
         notes = [note for note in (NOTE, train_overlap_of(part.scores), trained) if note]
@@ -211,7 +220,8 @@ def _main_tables(parts: Sequence[StudyPart]) -> list[Table]:
         elif part.left_out:
             notes.append(part.left_out)
         name, title = part.identifier("results"), part.titled("results")
-        tables.append(results_table(name, title, part, part.main, published=results, notes=notes))
+        places = shown[number] if shown else None
+        tables.append(results_table(name, title, part, part.main, published=results, notes=notes, shown=places))
     return tables
 
 
@@ -241,10 +251,10 @@ def _condition_table(part: StudyPart) -> Table:
     return measures_table(part.identifier("conditions"), part.titled("scores by condition"), part, part.conditions)
 
 
-def _compared(part: StudyPart) -> Table | None:
+def _compared(part: StudyPart, shown: tuple[int, ...]) -> Table | None:
     """The headline scores with their significance against the best, and the cost of the trainings."""
     keys = part.strict or part.main
-    return compared_table(part, keys, part.identifier("significance"), part.titled("significance and cost"))
+    return compared_table(part, keys, part.identifier("significance"), part.titled("significance and cost"), shown)
 
 
 def _spread(part: StudyPart) -> Table:

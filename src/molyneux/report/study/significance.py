@@ -129,7 +129,7 @@ def against_best(part: StudyPart, key: Key) -> list[float | None]:
     if higher is None or not known:
         return [None] * len(column)
     best = max(known, key=lambda item: item[0] if higher else -item[0])[1]
-    values = [_by_seed(group, key) for group in part.groups]
+    values = [group.by_seed(key) for group in part.groups]
     return holm([None if place == best else difference_p(own, values[best]) for place, own in enumerate(values)])
 
 
@@ -151,10 +151,12 @@ def processor_seconds(cost: Mapping[str, Any]) -> float:
     return float(cost["seconds"]) * int(cost.get("threads") or 1)
 
 
-def compared_table(part: StudyPart, keys: Sequence[Key], name: str, title: str) -> Table | None:
+def compared_table(
+    part: StudyPart, keys: Sequence[Key], name: str, title: str, shown: tuple[int, ...] | None = None
+) -> Table | None:
     """Groups in rows: for each score the mean with its interval and the p-value against the best, then seeds and cost.
 
-    None where there is one group alone, or no score has a better direction.
+    Pages show those at the places `shown`. None where there is one group alone, or no score has a better direction.
     """
     chosen = [key for key in keys if any(over and over.first.higher_is_better is not None for over in part.column(key))]
     if len(part.groups) < 2 or not chosen:
@@ -172,7 +174,7 @@ def compared_table(part: StudyPart, keys: Sequence[Key], name: str, title: str) 
         columns += [Column(head), Column("p")]
     columns += [Column("seeds"), *COST_COLUMNS]
     notes = (_TEST, _COST) if any(cost_of(group) for group in part.groups) else (_TEST,)
-    return Table(name, title, tuple(columns), tuple(rows), notes)
+    return Table(name, title, tuple(columns), tuple(rows), notes, shown=shown)
 
 
 COST_COLUMNS = (Column("steps"), Column("seconds"), Column("processor seconds"))
@@ -199,12 +201,6 @@ def _pair(over: OverSeeds | None, p: float | None) -> tuple[Entry, Entry]:
 
 def _seeds(group: SeedGroup) -> int:
     return len({run.seed for run in group.runs})
-
-
-def _by_seed(group: SeedGroup, key: Key) -> dict[str, float]:
-    """The values of a score by the seed of the run."""
-    scores = [(run.seed, group.score_of(run, key)) for run in group.runs]
-    return {seed: float(score.value) for seed, score in scores if score is not None and score.value is not None}
 
 
 def _paired(differences: Sequence[float]) -> float | None:

@@ -12,6 +12,7 @@ from molyneux.report import wording
 from molyneux.report.published import PublishedResults
 from molyneux.report.study.groups import Axis, Key, SeedGroup, StudyPart
 from molyneux.report.study.seeds import OverSeeds, above, best_of, published_interval
+from molyneux.report.study.shown import spread_places
 from molyneux.report.tables import Column, Entry, Table, readers_note
 from molyneux.report.tables.table import DASH, reference_entry
 from molyneux.report.wording import MISSING, places, write, write_interval
@@ -41,6 +42,7 @@ def results_table(
     *,
     published: PublishedResults | None = None,
     notes: Sequence[str] = (),
+    shown: Sequence[int] | None = None,
 ) -> Table:
     """One row per group, one column per score; published rows below the group of the same model; chance and ceiling last.
 
@@ -51,25 +53,36 @@ def results_table(
         keys: scores in columns.
         published: published results for the same task.
         notes: sentences below, after the meaning of the marks.
+        shown: places of the groups that pages show, where there are too many.
     """
     columns = [part.column(key) for key in keys]
     known = [len(part.groups) > 1 and any(cell is not None and cell.interval for cell in column) for column in columns]
     history = [any(cell is not None and read_earlier(cell.first) for cell in column) for column in columns]
     known = [told and not past for told, past in zip(known, history, strict=True)]
     best = [best_of(column) if told else [] for column, told in zip(columns, known, strict=True)]
-    rows: list[tuple[Entry, ...]] = []
+    rows, first = list[tuple[Entry, ...]](), list[int]()
+    last = {group.published_as(published): group for group in part.groups}
     for group, cells in zip(part.groups, zip(*columns, strict=True), strict=True):
+        first.append(len(rows))
         own = group.published_as(published)
         strong = [cell is not None and [cell] == top and not _is_trivial(cell) for cell, top in zip(cells, best, strict=True)]
         entries = [entry_of(cell, published, own, strong=bold) for cell, bold in zip(cells, strong, strict=True)]
         rows.append((Entry(part.label(group)), *entries))
-        rows += _published_rows(published, group, part.groups, cells)
-    samples = [next(filter(None, column)) for column in columns]
+        rows += _published_rows(published, group, cells) if last[own] is group else []
+    samples, first = [next(filter(None, column)) for column in columns], [*first, len(rows)]
     rows += _reference_rows(samples)
-    common, heads = _heads([sample.first for sample in samples])
+    seen = None if shown is None else _rows_of(shown, first, len(rows))
+    common, titles = _heads([sample.first for sample in samples])
     title = ": ".join(words for words in (title, common) if words)
     read = readers_note([sample.first for sample in samples])
-    return Table(name, title, (Column("", "left"), *map(Column, heads)), tuple(rows), (*marks_used(rows), *read, *notes))
+    heads = (Column("", "left"), *map(Column, titles))
+    return Table(name, title, heads, tuple(rows), (*marks_used(rows), *read, *notes), shown=seen)
+
+
+def _rows_of(groups: Sequence[int], first: Sequence[int], count: int) -> tuple[int, ...]:
+    """The places of the rows of some groups, published ones among them, and of the reference rows, which come last."""
+    places = [row for group in groups for row in range(first[group], first[group + 1])]
+    return (*places, *range(first[-1], count))
 
 
 def seeds_table(name: str, title: str, part: StudyPart, keys: Sequence[Key]) -> Table:
@@ -144,11 +157,11 @@ def entry_of(over: OverSeeds | None, published: PublishedResults | None, own: st
 
 
 def _published_rows(
-    published: PublishedResults | None, group: SeedGroup, groups: Sequence[SeedGroup], cells: Sequence[OverSeeds | None]
+    published: PublishedResults | None, group: SeedGroup, cells: Sequence[OverSeeds | None]
 ) -> list[tuple[Entry, ...]]:
-    """The published row of a group's model, beneath the last group of that model."""
+    """The published row of a group's model."""
     model = group.published_as(published)
-    if published is None or not model or group is not [other for other in groups if other.published_as(published) == model][-1]:
+    if published is None or not model:
         return []
     figures = [published.figure(model, cell.first) if cell else None for cell in cells]
     entries = [Entry(figure.text, value=figure.mean, tone="muted") if figure else DASH for figure in figures]
@@ -213,7 +226,8 @@ def ablation_tables(part: StudyPart) -> list[Table]:
         groups = _around(part.groups, [other for other in varied if other is not axis], axis)
         if not axis.is_model and len(groups) > 1:
             name, title = part.identifier("ablation", axis.title), part.titled(f"effect of {axis.title}")
-            tables.append(results_table(name, title, replace(part, groups=groups, axes=(axis,)), part.main))
+            around, places = replace(part, groups=groups, axes=(axis,)), spread_places(len(groups))
+            tables.append(results_table(name, title, around, part.main, shown=places))
     return tables
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby
 from typing import Literal
 
@@ -93,6 +94,7 @@ class Table:
         rows: entries, one per column in each row.
         notes: sentences below the table.
         folded: whether web pages show the title alone until the reader opens the table.
+        shown: the places of the rows that pages show, where there are too many for them; CSV has all. None for all.
 
     Raises:
         SpecError: the number of entries in a row is not that of the columns.
@@ -104,6 +106,15 @@ class Table:
     rows: tuple[tuple[Entry, ...], ...]
     notes: tuple[str, ...] = ()
     folded: bool = False
+    shown: tuple[int, ...] | None = None
+
+    @property
+    def on_page(self) -> Table:
+        """The table with the rows that pages show alone, and a note that says so."""
+        if self.shown is None or len(self.shown) == len(self.rows):
+            return self
+        note = f"{len(self.shown)} of {len(self.rows):,} rows; tables/{self.name}.csv has all."
+        return replace(self, rows=tuple(self.rows[place] for place in self.shown), notes=(note, *self.notes), shown=None)
 
     def without(self, title: str) -> Table:
         """The same table without the column of that title."""
@@ -117,12 +128,12 @@ class Table:
         spans = [(name, len(list(columns))) for name, columns in groupby(self.columns, lambda column: column.group)]
         return tuple(spans) if any(name for name, _ in spans) else ()
 
-    @property
+    @cached_property
     def heated(self) -> bool:
         """Whether entries are coloured by their numbers."""
         return any(entry.heat is not None for row in self.rows for entry in row)
 
-    @property
+    @cached_property
     def grouped(self) -> bool:
         """Whether rows form groups that share the text of the first column."""
         return any(row[0].repeated for row in self.rows)

@@ -144,7 +144,7 @@ class Records:
         if self._costs.get(name) != cost:
             self._costs[name] = dict(cost)
             line = json.dumps(cost, sort_keys=True, ensure_ascii=False, allow_nan=False)
-            append_lines(self._costs_path, [line], first=self._first_cost)
+            append_lines(self._costs_path, [line], first=self._first_cost, sync=False)  # `sort_costs` does it for all
             self._first_cost = False
 
     def of(self, experiments: Sequence[Experiment]) -> list[StudyRun]:
