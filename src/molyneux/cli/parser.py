@@ -246,7 +246,7 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=int, help=jobs)
     where = "with --shards, where they are made: local, ray, or the address of a Ray cluster that reaches --out (default: local)"
     parser.add_argument("--on", default="local", metavar="PLACE", help=where)
-    shards = "store them in so many files, which several machines can write and read; goes on where it stopped"
+    shards = "native, parquet or webdataset: in so many files, which several machines write and read; goes on where it stopped"
     parser.add_argument("--shards", type=count, metavar="N", help=shards)
     parts = "write one part of the shards, such as 2/8 on the second of eight machines (default: all)"
     parser.add_argument("--part", type=part, metavar="I/N", default=(1, 1), help=parts)

@@ -29,6 +29,7 @@ from molyneux.data import (
     store_samples,
     store_shards,
 )
+from molyneux.data.shards.formats import FORMATS
 from molyneux.data.worlds.sentences import SentenceWorld
 from molyneux.run import constant_accuracy, judged_data, make_judge, open_workers
 
@@ -88,8 +89,8 @@ def _source(arguments: Arguments) -> tuple[SplitSource, str, int]:
 def _require_shards(arguments: Arguments) -> None:
     """ConfigError for options that only samples in shards have, or do not have."""
     options = arguments.options
-    if options.shards is not None and (options.format != "native" or options.out is None):
-        raise ConfigError("--shards: expected the native format and a folder or an address, --out OUT")
+    if options.shards is not None and (options.format not in FORMATS or options.out is None):
+        raise ConfigError(f"--shards: expected one of the formats {', '.join(FORMATS)}, and a folder or an address, --out OUT")
     if options.shards is not None and not 1 <= options.shards <= options.size:
         raise ConfigError(
             f"--shards: expected a number from 1 to the number of samples, {options.size:,}, got {options.shards:,}"
@@ -113,7 +114,14 @@ def _write(arguments: Arguments, source: SplitSource, total: int) -> object:
             threads = (options.jobs or 1) if options.on == "local" else 1
             with open_workers(options.on, options.jobs) as workers:
                 return store_shards(
-                    source, options.out, shard=size, part=options.part, threads=threads, workers=workers, progress=tell
+                    source,
+                    options.out,
+                    shard=size,
+                    file_format=options.format,
+                    part=options.part,
+                    threads=threads,
+                    workers=workers,
+                    progress=tell,
                 )
         further = {"seed": options.seed} if options.format == _SENTENCES else {}
         further |= {"threads": options.jobs or 1} if options.format == "native" else {}

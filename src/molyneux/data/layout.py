@@ -73,6 +73,11 @@ def columns_of(source: Source) -> tuple[ArrayColumn, ...]:
     return tuple(column for column in possible_columns(source.spec) if column.name in arrays)
 
 
+def names_of(source: Source) -> tuple[str, ...]:
+    """The names of the arrays that hold the samples of a source; errors as `columns_of`."""
+    return tuple(column.name for column in columns_of(source))
+
+
 def read_arrays(source: Source, names: Collection[str], indices: np.ndarray) -> dict[str, np.ndarray]:
     """The samples at these positions as the arrays `names`, checked.
 

@@ -356,7 +356,7 @@ def test_a_worker_writes_no_shard_that_is_there(tmp_path, monkeypatch):
     left = place / ".000000000030-000000000060.safetensors.0a1b2c3d.part"
     left.write_bytes(b"of a process that was killed")
     before, written = {path.name: path.stat().st_mtime_ns for path in place.iterdir()}, []
-    monkeypatch.setattr(writing, "shard_content", lambda arrays, made=writing.shard_content: written.append(1) or made(arrays))
+    monkeypatch.setattr(writing, "_arrays", lambda *given, made=writing._arrays: written.append(1) or made(*given))
 
     class Twice(Elsewhere):
         def map(self, function, pieces):

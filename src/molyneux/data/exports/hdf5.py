@@ -10,7 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from molyneux.core import Batch, ConfigError, Source, Spec, nearest
-from molyneux.data.exports.samples import batches, filled_spec, strings
+from molyneux.data.encodings.facts import filled_spec
+from molyneux.data.encodings.views import strings
+from molyneux.data.exports.chunks import batches
 from molyneux.data.formats.hdf5_files import appearing_hdf5, require_h5py
 from molyneux.data.layout import ArrayColumn, columns_of, to_arrays
 
@@ -42,7 +44,8 @@ def export_hdf5(
     if channel_order not in _ORDERS:
         raise ConfigError(f"unknown channel_order {channel_order!r}; {nearest(str(channel_order), _ORDERS)}")
     h5py = require_h5py()
-    columns, spec = columns_of(source), filled_spec(source)
+    columns = columns_of(source)
+    spec = filled_spec(source.spec, [column.name for column in columns])
     names = _names(columns)
     with appearing_hdf5(path) as file:
         file.attrs["channel_order"], file.attrs["spec"] = channel_order, json.dumps(spec.to_json())

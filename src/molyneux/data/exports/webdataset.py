@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
-import tarfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
-from io import BytesIO
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
 from pathlib import Path
 
-import numpy as np
-
-from molyneux.core import Batch, ConfigError, Modality, Source, Spec, store
-from molyneux.data.exports.png import described
-from molyneux.data.exports.samples import batches, filled_spec, images_of, png_bytes, strings
+from molyneux.core import ConfigError, Source, store
+from molyneux.data.encodings.archives import File, sample_files, write_archive
+from molyneux.data.encodings.facts import filled_spec
+from molyneux.data.encodings.views import images_of
+from molyneux.data.exports.chunks import batches
 from molyneux.data.folders import appearing_folder
-
-File = tuple[str, bytes]
-"""The ending of a file's name, and its content."""
+from molyneux.data.layout import names_of
 
 
 def export_webdataset(
@@ -36,7 +31,8 @@ def export_webdataset(
 
     The files of a sample begin with its number: `000000007.image.png` for an image, `.txt` for a text or a label, `.npy` for the
     rest; and `000000007.json` with factors and targets in words, quantities and lengths, where there are any. What a sample lacks
-    has no file. Modalities are named by `store.file_name`. The same samples give the same bytes.
+    has no file. Modalities are named by `store.file_name`. The same samples give the same bytes. `store_shards` writes the same
+    files by many processes, and reads them back.
 
     Args:
         source: the samples.
@@ -54,12 +50,15 @@ def export_webdataset(
     folder = Path(folder)
     if shard < 1:
         raise ConfigError(f"expected shard of at least 1, got {shard}")
-    spec = filled_spec(source)
+    spec = filled_spec(source.spec, names_of(source))
     images_of(spec)
     with appearing_folder(folder) as part, ThreadPoolExecutor(threads) as pool:
-        samples = (files for _, batch in batches(source, chunk, progress) for files in _samples(spec, batch, pool))
+        samples = (files for _, batch in batches(source, chunk, progress) for files in sample_files(spec, batch, pool))
         for number, files in enumerate(_grouped(samples, shard)):
-            _write(part / f"{prefix}-{number:06d}.tar", number * shard, files)
+            with (part / f"{prefix}-{number:06d}.tar").open("wb") as stream:
+                write_archive(stream, number * shard, files)
+                stream.flush()
+                os.fsync(stream.fileno())
         store.write_json(part / "spec.json", spec.to_json())
 
 
@@ -67,49 +66,3 @@ def _grouped(samples: Iterator[list[File]], size: int) -> Iterator[Iterator[list
     """The samples in groups of at most `size`, each of which is read before the next."""
     for first in samples:
         yield chain([first], islice(samples, size - 1))
-
-
-def _write(path: Path, first: int, samples: Iterator[list[File]]) -> None:
-    """One shard, whose samples are numbered from `first` on."""
-    with path.open("wb") as stream:
-        with tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-            for row, files in enumerate(samples, first):
-                for ending, content in files:
-                    entry = tarfile.TarInfo(f"{row:09d}.{ending}")
-                    entry.size = len(content)
-                    archive.addfile(entry, BytesIO(content))
-        stream.flush()
-        os.fsync(stream.fileno())
-
-
-def _samples(spec: Spec, batch: Batch, pool: Executor) -> Iterator[list[File]]:
-    """The files of each sample: ending and content."""
-    columns = [_contents(modality, batch, spec, pool) for modality in spec.modalities]
-    nothing: dict[str, list[str | None]] = {name: [None] * len(batch) for name in spec.names}
-    for row, told in enumerate(described(spec, batch, nothing)):
-        fact = {part: values for part, values in told.items() if part != "views"}
-        files = [(ending, contents[row]) for ending, contents in columns]
-        found = [(ending, content) for ending, content in files if content is not None]
-        if fact:
-            found.append(("json", json.dumps(fact, ensure_ascii=False, allow_nan=False).encode()))
-        yield found
-
-
-def _contents(modality: Modality, batch: Batch, spec: Spec, pool: Executor) -> tuple[str, list[bytes | None]]:
-    """Ending and content of the files of one modality; None where a sample lacks it."""
-    name = store.file_name(modality.name)
-    if modality.kind == "image":
-        return f"{name}.png", png_bytes(modality, batch, pool)
-    if modality.kind == "text":
-        return f"{name}.txt", [None if text is None else text.encode() for text in strings(modality, batch, spec)]
-    present, view = batch.mask(modality.name).tolist(), batch.views[modality.name].numpy()
-    if modality.kind == "label":
-        words = [modality.symbols[code].encode() for code in view.tolist()]
-        return f"{name}.txt", [word if here else None for word, here in zip(words, present, strict=True)]
-    return f"{name}.npy", [_array(value) if here else None for value, here in zip(view, present, strict=True)]
-
-
-def _array(value: np.ndarray) -> bytes:
-    stream = BytesIO()
-    np.lib.format.write_array(stream, np.ascontiguousarray(value), allow_pickle=False)
-    return stream.getvalue()

@@ -13,19 +13,17 @@ import numpy as np
 
 from molyneux.core import Batch, CorruptFileError, store
 from molyneux.core.sources import check_positions
-from molyneux.data.formats.mapped_files import let_go
-from molyneux.data.layout import possible_columns, to_batch
-from molyneux.data.shards.manifest import ENDING, MANIFEST, Manifest, Shard, shard_arrays
+from molyneux.data.layout import to_batch
+from molyneux.data.shards.formats import Contents, Rows, format_of
+from molyneux.data.shards.manifest import MANIFEST, Manifest, Shard, is_shard
 from molyneux.data.shards.places import NearFolder, location_of
 from molyneux.data.stored import StoredSource
 
-_OPEN = 64
-"""Shards that are open at once."""
-
 
 class ShardedSource:
-    """Samples in shards, memory-mapped: opening reads the manifest alone, and memory does not grow with their number.
+    """Samples in shards of any format: opening reads the manifest alone, and memory does not grow with their number.
 
+    Native and WebDataset shards are memory-mapped; of Parquet shards, those that are open (24) lie in memory, packed.
     Shards at an address are fetched into a cache when they are needed. The order of a training reads those of few shards at a
     time (`core.shuffled.BlockOrder`). Any number of threads and processes may read.
 
@@ -55,8 +53,8 @@ class ShardedSource:
         self.spec = self.manifest.spec
         self.origin = self.manifest.origin or {"shards": [shard.checksum for shard in self.manifest.shards]}
         self.block_size = self.manifest.shard
-        self._columns = {column.name: column for column in possible_columns(self.spec)}
-        self._opened = OrderedDict[int, dict[str, np.ndarray]]()
+        self._format = format_of(self.manifest.format, Contents(self.spec, self.manifest.arrays))
+        self._opened = OrderedDict[int, Rows]()
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -73,40 +71,37 @@ class ShardedSource:
         numbers = rows // self.block_size
         whole: dict[str, np.ndarray] = {}
         for number in np.unique(numbers).tolist():
-            arrays, here = self._arrays(number), np.flatnonzero(numbers == number)
-            inside = rows[here] - number * self.block_size
-            for name, array in arrays.items():
-                taken = array.take(inside, axis=0)
+            here = np.flatnonzero(numbers == number)
+            for name, taken in self._rows(number).take(rows[here] - number * self.block_size).items():
                 if len(here) == len(rows):
                     whole[name] = taken
                 else:
                     whole.setdefault(name, np.empty((len(rows), *taken.shape[1:]), taken.dtype))[here] = taken
-                let_go(array)
         if not len(rows):
-            whole = {name: array[:0].copy() for name, array in self._arrays(0).items()}
+            whole = self._rows(0).take(rows)
         return to_batch(whole, self.spec).check_values(self.spec, rows)
 
     def __reduce__(self) -> tuple[Callable[[], ShardedSource], tuple[()]]:
         """Travel to other processes as an address, not as the content of the shards."""
         return partial(ShardedSource, self.address, **self._again), ()
 
-    def _arrays(self, number: int) -> dict[str, np.ndarray]:
+    def _rows(self, number: int) -> Rows:
         with self._lock:
             if number in self._opened:
                 self._opened.move_to_end(number)
                 return self._opened[number]
             shard = self.manifest.shards[number]
             path = self._place.local(shard.file, partial(self._check, shard))
-            arrays = shard_arrays(path, self._columns, shard.end - shard.first)
-            if self._opened and (first := next(iter(self._opened.values()))).keys() != arrays.keys():
+            found = self._format.open(path, shard.first, shard.end)
+            if self._opened and set((first := next(iter(self._opened.values()))).names) != set(found.names):
                 raise CorruptFileError(
-                    f"{self.address}/{shard.file}: expected the arrays {', '.join(first)}, got {', '.join(arrays)}: "
+                    f"{self.address}/{shard.file}: expected the arrays {', '.join(first.names)}, got {', '.join(found.names)}: "
                     "store the samples anew"
                 )
-            self._opened[number] = arrays
-            while len(self._opened) > _OPEN:
+            self._opened[number] = found
+            while len(self._opened) > self._format.open_at_once:
                 self._opened.popitem(last=False)
-            return arrays
+            return found
 
     def _check(self, shard: Shard, path: Path) -> None:
         """CorruptFileError unless the file is the one that was written."""
@@ -133,6 +128,6 @@ def open_stored(folder: Path | str, *, verify: bool = True) -> StoredSource | Sh
     """
     if isinstance(folder, Path) or "://" not in folder:
         place = NearFolder(Path(folder))
-        if not any(name == MANIFEST or name.endswith(ENDING) for name in place.names()):
+        if not any(name == MANIFEST or is_shard(name) for name in place.names()):
             return StoredSource(place.folder, verify=verify)
     return ShardedSource(folder)

@@ -12,20 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from molyneux.core import ConfigError, ConflictError, Source, StoreError, store
+from molyneux.core import ConfigError, ConflictError, Source, StoreError, nearest, store
 from molyneux.core.sources import Span, origin_of
 from molyneux.core.workers import Workers
 from molyneux.data.layout import ArrayColumn, columns_of, read_arrays
-from molyneux.data.shards.manifest import (
-    ENDING,
-    MANIFEST,
-    Manifest,
-    Shard,
-    require_same,
-    shard_content,
-    span_name,
-    spans,
-)
+from molyneux.data.shards.formats import FORMATS, NATIVE, Contents, ShardFormat, format_of
+from molyneux.data.shards.manifest import MANIFEST, Manifest, Shard, is_shard, require_same, span_name, spans
 from molyneux.data.shards.places import Location, location_of
 from molyneux.data.shards.source import ShardedSource
 from molyneux.data.sources import require_positive
@@ -39,6 +31,7 @@ def store_shards(
     address: Path | str,
     *,
     shard: int,
+    file_format: str = NATIVE,
     part: tuple[int, int] = (1, 1),
     chunk: int = 4096,
     threads: int = 1,
@@ -56,6 +49,10 @@ def store_shards(
         source: what to store; with an `origin`, since shards of several processes have to be of the same samples.
         address: a folder, or an address of `fsspec` such as `s3://bucket/name`.
         shard: samples of a shard; each is held in memory while it is written.
+        file_format: `native`, memory-mapped and the fastest; `webdataset`, tar files as `export_webdataset` writes them; or
+            `parquet`, tables as `export_parquet` writes them. Other tools read the last two; they hold pictures as PNG, which
+            loses nothing, and texts as strings. What lies in a missing view is not kept. Their bytes also depend on the versions
+            of Pillow and pyarrow.
         part: which part of how many, counted from 1.
         chunk: samples made at once by a thread.
         threads: how many make samples.
@@ -66,12 +63,16 @@ def store_shards(
         The samples, the first ones where the folder holds more; None while shards of other parts are missing.
 
     Raises:
-        ConfigError: a number below 1, or a part beyond their number; the source does not say what made its samples.
+        ConfigError: a number below 1, or a part beyond their number; an unknown format; the source does not say what made its
+            samples.
         ConflictError: the folder holds something else.
-        DataError: a value is NaN, infinite or out of bounds.
+        SpecError: the format cannot hold such samples, as PNG cannot hold floats.
+        DataError: a value is NaN, infinite or out of bounds, or a text is no longer the same when it is read from a string.
         StoreError: no space, no permission; shards that are written stay.
     """
     require_positive(shard=shard, chunk=chunk, threads=threads)
+    if file_format not in FORMATS:
+        raise ConfigError(f"unknown format of shards {file_format!r}; {nearest(str(file_format), FORMATS)}")
     number, parts = part
     if not 1 <= number <= parts:
         raise ConfigError(f"expected a part from 1 to the number of parts, such as 2/8, got {number}/{parts}")
@@ -80,7 +81,7 @@ def store_shards(
         raise ConfigError(
             "expected samples that say what made them, such as those of a world, got others: store them with store_samples"
         )
-    folder = _Folder(place, origin, shard)
+    folder = _Folder(place, origin, shard, file_format)
     if (whole := folder.opened(len(source))) is not None:
         if progress is not None:
             progress(len(source))
@@ -90,12 +91,13 @@ def store_shards(
     if progress is not None and (found := sum(end - first for first, end in wanted if (first, end) in known)):
         progress(found)
     where = place.name if "://" in place.name or workers is None else str(Path(place.name).resolve())
-    writer = _Writer(source, where, shard, chunk, threads)
+    writer = _Writer(source, where, shard, file_format, chunk, threads)
+    format_of(file_format, writer.contents)  # refuses what it cannot hold before anything is made
     place.require_space(sum((end - first) * writer.sample_bytes + _HEAD_ESTIMATE for first, end in mine))
     for written in map(writer, mine) if workers is None else workers.map(writer, mine):
         if progress is not None:
             progress(written)
-    folder.finish(source)
+    folder.finish(source, writer.contents)
     return folder.opened(len(source))
 
 
@@ -107,6 +109,7 @@ class _Writer:
         source: what to store.
         address: of the folder.
         shard: samples of a shard.
+        format: of the shards.
         chunk: samples made at once by a thread.
         threads: how many make samples.
     """
@@ -114,6 +117,7 @@ class _Writer:
     source: Source
     address: str
     shard: int
+    format: str
     chunk: int
     threads: int
 
@@ -122,9 +126,15 @@ class _Writer:
         first, end = span
         if self._folder.shard_of(span) is None:
             with ThreadPoolExecutor(self.threads) as pool:
-                content = shard_content(_arrays(self.source, self._columns, span, self.chunk, pool))
-            self._folder.add(Shard(first, end, len(content), store.content_checksum(content)), content)
+                arrays = _arrays(self.source, self._columns, span, self.chunk, pool)
+                content = self._encoding.content(arrays, first, pool)
+            self._folder.add(Shard(first, end, len(content), store.content_checksum(content), self.format), content)
         return end - first
+
+    @cached_property
+    def contents(self) -> Contents:
+        """What the samples consist of."""
+        return Contents(self.source.spec, tuple(column.name for column in self._columns))
 
     @property
     def sample_bytes(self) -> int:
@@ -136,10 +146,14 @@ class _Writer:
         return columns_of(self.source)
 
     @cached_property
+    def _encoding(self) -> ShardFormat:
+        return format_of(self.format, self.contents)
+
+    @cached_property
     def _folder(self) -> _Folder:
         origin = origin_of(self.source)
         assert origin is not None  # asked before
-        return _Folder(location_of(self.address), origin, self.shard)
+        return _Folder(location_of(self.address), origin, self.shard, self.format)
 
 
 class _Folder:
@@ -149,10 +163,11 @@ class _Folder:
         place: where it is.
         origin: of the samples.
         shard: samples of a shard.
+        file_format: of the shards.
     """
 
-    def __init__(self, place: Location, origin: Mapping[str, Any], shard: int) -> None:
-        self.place, self.origin, self.shard = place, dict(origin), shard
+    def __init__(self, place: Location, origin: Mapping[str, Any], shard: int, file_format: str) -> None:
+        self.place, self.origin, self.shard, self.format = place, dict(origin), shard, file_format
 
     def opened(self, size: int) -> ShardedSource | Span | None:
         """The first so many samples; None where they are not all there. ConflictError where the folder holds something else."""
@@ -167,7 +182,7 @@ class _Folder:
         manifest = self._manifest()
         found = {(shard.first, shard.end): shard for shard in (() if manifest is None else manifest.shards)}
         for name in self.place.names():
-            if name == MANIFEST or name.endswith(ENDING):
+            if name == MANIFEST or is_shard(name):
                 continue
             try:
                 content = self.place.read(name)
@@ -192,14 +207,16 @@ class _Folder:
         """Write a shard, and then that it is there."""
         self.place.write(shard.file, content)
         record = {"origin": self.origin, "size": self.shard, "shard": [shard.first, shard.end, shard.bytes, shard.checksum]}
+        record |= {"format": self.format} if self.format != NATIVE else {}
         self.place.write(f"{span_name(shard.first, shard.end)}.json", json.dumps(record, sort_keys=True).encode())
 
-    def finish(self, source: Source) -> None:
+    def finish(self, source: Source, contents: Contents) -> None:
         """Write the manifest, if all shards are there, and remove what only an unfinished folder needs."""
         known, wanted = self.known(), spans(len(source), self.shard)
         if any(span not in known for span in wanted) or self.opened(len(source)) is not None:
             return
-        Manifest(source.spec, self.origin, self.shard, tuple(known[span] for span in wanted)).write(self.place)
+        shards = tuple(known[span] for span in wanted)
+        Manifest(contents.spec, self.origin, self.shard, shards, contents.arrays, self.format).write(self.place)
         kept = {MANIFEST, *(known[span].file for span in wanted)}
         for name in self.place.names():
             if name not in kept:
@@ -210,23 +227,28 @@ class _Folder:
         if self.place.size(MANIFEST) is None:
             return None
         manifest = Manifest.read(self.place)
-        self._require_same(manifest.origin, manifest.shard)
+        self._require_same(manifest.origin, manifest.shard, manifest.format)
         return manifest
 
     def _begun(self, name: str, content: bytes) -> Shard:
         """The shard of which a file says that it is there."""
         try:
             record = json.loads(content.decode())
-            shard, origin, size = Shard(*record["shard"]), dict(record["origin"]), int(record["size"])
+            kind = record.get("format", NATIVE)
+            shard, origin, size = Shard(*record["shard"], kind), dict(record["origin"]), int(record["size"])
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise ConflictError(
                 f"{self.place.name} holds {name}, which is no part of samples in shards: choose another folder with --out"
             ) from error
-        self._require_same(origin, size)
+        self._require_same(origin, size, kind)
         return shard
 
-    def _require_same(self, origin: Mapping[str, Any] | None, shard: int) -> None:
+    def _require_same(self, origin: Mapping[str, Any] | None, shard: int, file_format: str) -> None:
         require_same(origin, self.origin, self.place)
+        if file_format != self.format:
+            raise ConflictError(
+                f"{self.place.name} holds shards in the format {file_format}, not {self.format}: choose another folder with --out"
+            )
         if shard != self.shard:
             raise ConflictError(
                 f"{self.place.name} holds shards of {shard:,} samples, not of {self.shard:,}: choose another folder with --out"
