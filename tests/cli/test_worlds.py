@@ -99,3 +99,14 @@ def test_a_cluster_is_named_where_it_can_help(molyneux: Run, tmp_path: Path, wor
     assert done.returncode == 2
     assert said in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_shards_in_the_format_of_another_tool(molyneux: Run, tmp_path: Path) -> None:
+    arguments = ("data", "CdSprites", "--size", 20, "--shards", 2, "--format", "webdataset", "--out", "tar")
+    for part in ("1/2", "2/2"):
+        done = molyneux(*arguments, "--part", part)
+        assert done.returncode == 0, done.stderr
+    names = sorted(path.name for path in (tmp_path / "tar").iterdir())
+    assert names == ["000000000000-000000000010.tar", "000000000010-000000000020.tar", "manifest.json"]
+    done = molyneux(*arguments[:-3], "png", "--out", "x")
+    assert "expected one of the formats native, parquet, webdataset" in done.stderr

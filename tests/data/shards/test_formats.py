@@ -374,19 +374,3 @@ def test_every_format_has_the_same_digests(tmp_path, kind):
     found = stored.batch(np.arange(100))
     for name in wanted.views:
         assert zlib.crc32(found.views[name].numpy().tobytes()) == zlib.crc32(wanted.views[name].numpy().tobytes())
-
-
-def test_ray_data_reads_the_shards(tmp_path):
-    ray = pytest.importorskip("ray")
-    pytest.importorskip("pandas")  # which Ray Data needs
-    from ray import data
-
-    store_shards(samples(), tmp_path / "a", shard=30, file_format="parquet")
-    ray.init(num_cpus=1, include_dashboard=False, logging_level="ERROR")
-    try:
-        data.DataContext.get_current().enable_progress_bars = False
-        paths = sorted(map(str, (tmp_path / "a").glob("*.parquet")))
-        rows = data.read_parquet(paths).take_all()
-    finally:
-        ray.shutdown()
-    checked_rows(sorted(rows, key=lambda row: int(row["image"]["path"].removesuffix(".png"))))

@@ -8,6 +8,7 @@ import fsspec
 import numpy as np
 import pytest
 import safetensors.numpy
+import torch
 
 from molyneux.core import ConfigError, ConflictError, CorruptFileError, DataError, Source, StoreError
 from molyneux.core.sources import Span
@@ -314,7 +315,32 @@ def test_a_place_near_and_far_behave_alike(far, tmp_path):
         place.remove("a.bin")
         place.remove("a.bin")
         assert place.names() == ["b.json"]
-        assert place.local("b.json", lambda path: None).read_bytes() == b"22"
+        with place.local("b.json", lambda path: None) as path:
+            assert path.read_bytes() == b"22"
+
+
+def test_shards_of_an_address_are_fetched_at_the_same_time(far, same, monkeypatch, tmp_path):
+    """A batch of five shards needs five fetches under way at once; with a cache of two, no file goes while it is opened."""
+    store_shards(samples(), far, shard=20)
+    stored, together = ShardedSource(far, cache=tmp_path, cached=2), threading.Barrier(5, timeout=60)
+    plain = type(stored._place._system).get_file
+    monkeypatch.setattr(
+        type(stored._place._system), "get_file", lambda *given, **rest: (together.wait(), plain(*given, **rest))[1]
+    )
+    rows = np.random.default_rng(0).permutation(100)
+    assert same(stored.batch(rows), samples().batch(rows))
+    assert len(list(tmp_path.glob("*/*.safetensors"))) <= 2
+
+
+def test_many_threads_read_from_a_small_cache(far, same, tmp_path):
+    store_shards(samples(), far, shard=5)
+    stored, wanted = ShardedSource(far, cache=tmp_path, cached=2), samples().batch(np.arange(100))
+    stored._format.open_at_once = 3
+    orders = [np.random.default_rng(seed).permutation(100) for seed in range(8)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(stored.batch, orders))
+    assert all(same(batch, wanted[torch.from_numpy(order)]) for batch, order in zip(found, orders, strict=True))
+    assert len(list(tmp_path.glob("*/*.safetensors"))) <= 2
 
 
 def test_a_span_lies_in_blocks_and_a_subset_does_not(folder):

@@ -97,8 +97,8 @@ def _fact(records: Sequence[Mapping[str, Any]], spec: Spec, name: str) -> np.nda
     part, _, rest = name.partition(".")
     if part == "factors":
         codes = {factor.name: {None: -1} | {value: code for code, value in enumerate(factor.values)} for factor in spec.factors}
-        rows = [[known[record[part][factor]] for factor, known in codes.items()] for record in records]
-        return np.array(rows, np.int64).reshape(len(records), len(codes))
+        told = [[known[record[part][factor]] for factor, known in codes.items()] for record in records]
+        return np.array(told, np.int64).reshape(len(records), len(codes))
     if part == "quantities":
         rows = [[_number(record[part][quantity.name]) for quantity in spec.quantities] for record in records]
         return np.array(rows, np.float32).reshape(len(records), len(spec.quantities))

@@ -6,9 +6,9 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections import OrderedDict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -60,8 +60,8 @@ class Location(Protocol):
         """StoreError where it is known that so many bytes do not fit."""
         ...
 
-    def local(self, name: str, check: Callable[[Path], None]) -> Path:
-        """The path of a file on this machine, checked the first time; CorruptFileError, StoreError as `check`."""
+    def local(self, name: str, check: Callable[[Path], None]) -> AbstractContextManager[Path]:
+        """The path of a file on this machine, which stays there for the context; checked the first time, errors as `check`."""
         ...
 
 
@@ -130,13 +130,14 @@ class NearFolder:
         """See `Location`."""
         store.require_space(self.folder, needed)
 
-    def local(self, name: str, check: Callable[[Path], None]) -> Path:
+    @contextmanager
+    def local(self, name: str, check: Callable[[Path], None]) -> Iterator[Path]:
         """See `Location`."""
         path = files.inside(self.folder, name)
         if name not in self._checked:
             check(path)
             self._checked.add(name)
-        return path
+        yield path
 
 
 class FarFolder:
@@ -165,7 +166,8 @@ class FarFolder:
         self._objects = protocol in _OBJECTS
         self._folder = str(found[1]).rstrip("/")
         self._cached, self._kept = cached, OrderedDict[str, Path]()
-        self._lock = threading.Lock()
+        self._lock, self._fetching = threading.Lock(), defaultdict[str, threading.Lock](threading.Lock)
+        self._used = Counter[str]()
         self._cache = cache
         self._own: Path | None = None
 
@@ -209,26 +211,41 @@ class FarFolder:
     def require_space(self, needed: int) -> None:
         """See `Location`; what is free elsewhere is not known."""
 
-    def local(self, name: str, check: Callable[[Path], None]) -> Path:
-        """See `Location`: fetched into the cache, of which the file that was used longest ago leaves."""
+    @contextmanager
+    def local(self, name: str, check: Callable[[Path], None]) -> Iterator[Path]:
+        """See `Location`: fetched into the cache, of which the file that was used longest ago leaves.
+
+        Several threads fetch several files at the same time, and none twice.
+        """
         with self._lock:
-            if name in self._kept:
-                self._kept.move_to_end(name)
-                return self._kept[name]
+            fetching = self._fetching[name]
+            self._used[name] += 1
+        try:
+            with fetching:
+                if name not in self._kept:
+                    self._fetch(name, check)
+            yield self._kept[name]
+        finally:
+            with self._lock:
+                self._used[name] -= 1
+                self._kept.move_to_end(name) if name in self._kept else None
+                unused = [other for other in self._kept if not self._used[other]]
+                for other in unused[: max(0, len(self._kept) - self._cached)]:
+                    self._kept.pop(other).unlink(missing_ok=True)
+
+    def _fetch(self, name: str, check: Callable[[Path], None]) -> None:
+        with self._lock:
             path = self._folder_of_cache() / store.file_name(name)
-            part = path.with_name(f".{path.name}.part")
-            with _telling(f"{self.name}/{name}", "read"):
-                self._system.get_file(self._at(name), str(part))
-            try:
-                check(part)
-            except CorruptFileError:
-                part.unlink(missing_ok=True)
-                raise
-            part.replace(path)
-            self._kept[name] = path
-            while len(self._kept) > self._cached:
-                self._kept.popitem(last=False)[1].unlink(missing_ok=True)
-            return path
+        part = path.with_name(f".{path.name}.part")
+        with _telling(f"{self.name}/{name}", "read"):
+            self._system.get_file(self._at(name), str(part))
+        try:
+            check(part)
+        except CorruptFileError:
+            part.unlink(missing_ok=True)
+            raise
+        with self._lock:
+            self._kept[name] = part.replace(path)
 
     def _at(self, name: str) -> str:
         return f"{self._folder}/{name}"

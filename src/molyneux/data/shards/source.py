@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,16 @@ from molyneux.data.shards.manifest import MANIFEST, Manifest, Shard, is_shard
 from molyneux.data.shards.places import NearFolder, location_of
 from molyneux.data.stored import StoredSource
 
+_AT_ONCE = 8
+"""Shards that are fetched from an address at the same time."""
+
 
 class ShardedSource:
     """Samples in shards of any format: opening reads the manifest alone, and memory does not grow with their number.
 
-    Native and WebDataset shards are memory-mapped; of Parquet shards, those that are open (24) lie in memory, packed.
-    Shards at an address are fetched into a cache when they are needed. The order of a training reads those of few shards at a
-    time (`core.shuffled.BlockOrder`). Any number of threads and processes may read.
+    Native and WebDataset shards are memory-mapped; of Parquet shards, those that are open (24) lie in memory, packed. Shards at
+    an address are fetched into a cache when they are needed, up to eight of a batch at the same time. The order of a training
+    reads those of few shards at a time (`core.shuffled.BlockOrder`). Any number of threads and processes may read.
 
     Args:
         address: the folder or address that `store_shards` wrote to.
@@ -55,7 +59,7 @@ class ShardedSource:
         self.block_size = self.manifest.shard
         self._format = format_of(self.manifest.format, Contents(self.spec, self.manifest.arrays))
         self._opened = OrderedDict[int, Rows]()
-        self._lock = threading.Lock()
+        self._lock, self._opening = threading.Lock(), defaultdict[int, threading.Lock](threading.Lock)
 
     def __len__(self) -> int:
         return self.manifest.size
@@ -70,9 +74,9 @@ class ShardedSource:
         rows = check_positions(indices, len(self))
         numbers = rows // self.block_size
         whole: dict[str, np.ndarray] = {}
-        for number in np.unique(numbers).tolist():
+        for number, shard in self._shards(np.unique(numbers).tolist()):
             here = np.flatnonzero(numbers == number)
-            for name, taken in self._rows(number).take(rows[here] - number * self.block_size).items():
+            for name, taken in shard.take(rows[here] - number * self.block_size).items():
                 if len(here) == len(rows):
                     whole[name] = taken
                 else:
@@ -85,14 +89,37 @@ class ShardedSource:
         """Travel to other processes as an address, not as the content of the shards."""
         return partial(ShardedSource, self.address, **self._again), ()
 
+    def _shards(self, numbers: list[int]) -> Iterator[tuple[int, Rows]]:
+        """These shards, each opened when it is asked for; several that are fetched from an address are so at the same time."""
+        if isinstance(self._place, NearFolder) or sum(number not in self._opened for number in numbers) < 2:
+            yield from ((number, self._rows(number)) for number in numbers)
+            return
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="shards") as pool:
+            try:
+                yield from zip(numbers, pool.map(self._rows, numbers), strict=True)
+            finally:
+                pool.shutdown(cancel_futures=True)
+
     def _rows(self, number: int) -> Rows:
+        if (found := self._known(number)) is None:
+            with self._lock:
+                opening = self._opening[number]
+            with opening:
+                if (found := self._known(number)) is None:
+                    found = self._open(number)
+        return found
+
+    def _known(self, number: int) -> Rows | None:
         with self._lock:
             if number in self._opened:
                 self._opened.move_to_end(number)
-                return self._opened[number]
-            shard = self.manifest.shards[number]
-            path = self._place.local(shard.file, partial(self._check, shard))
+            return self._opened.get(number)
+
+    def _open(self, number: int) -> Rows:
+        shard = self.manifest.shards[number]
+        with self._place.local(shard.file, partial(self._check, shard)) as path:
             found = self._format.open(path, shard.first, shard.end)
+        with self._lock:
             if self._opened and set((first := next(iter(self._opened.values()))).names) != set(found.names):
                 raise CorruptFileError(
                     f"{self.address}/{shard.file}: expected the arrays {', '.join(first.names)}, got {', '.join(found.names)}: "
@@ -101,7 +128,8 @@ class ShardedSource:
             self._opened[number] = found
             while len(self._opened) > self._format.open_at_once:
                 self._opened.popitem(last=False)
-            return found
+            self._opening.pop(number, None)
+        return found
 
     def _check(self, shard: Shard, path: Path) -> None:
         """CorruptFileError unless the file is the one that was written."""

@@ -235,7 +235,8 @@ class _Folder:
         try:
             record = json.loads(content.decode())
             kind = record.get("format", NATIVE)
-            shard, origin, size = Shard(*record["shard"], kind), dict(record["origin"]), int(record["size"])
+            first, end, length, checksum = record["shard"]
+            shard, origin, size = Shard(first, end, length, checksum, kind), dict(record["origin"]), int(record["size"])
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise ConflictError(
                 f"{self.place.name} holds {name}, which is no part of samples in shards: choose another folder with --out"

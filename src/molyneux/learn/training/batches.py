@@ -1,7 +1,7 @@
 """From sources to numbered, checked batches: the order of training, memory or streaming, and prefetching.
 
 The order of the samples is a function of the seed and the epoch alone, so training can go on from any step. Whether samples
-are loaded or streamed, by which thread and how far ahead, changes nothing in the batches.
+are loaded or streamed, by which threads and how far ahead, changes nothing in the batches.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class BatchReader:
 
     Args:
         source: where the samples come from.
-        prefetch: batches that a thread fetches ahead; 0 fetches without a thread.
+        prefetch: batches that are fetched ahead, by a thread for every two of them; 0 fetches without a thread.
         pin: whether to copy batches to page-locked memory, which a CUDA device reads while it computes.
     """
 
@@ -269,15 +269,20 @@ def _grouped(order: Iterable[Positions], size: int) -> Iterator[Group]:
 def _ahead(
     fetch: Callable[[Group], Iterable[NumberedBatch]], groups: Iterable[Group], count: int
 ) -> Generator[NumberedBatch, None, None]:
-    """The batches of `map(fetch, groups)`, fetched `count` batches ahead or more by one thread; its errors come in turn."""
+    """The batches of `map(fetch, groups)`, fetched `count` batches ahead or more; errors come in turn.
+
+    A thread for every two of these batches fetches a group at a time, so that a source that waits, for a network or a disk, does
+    so for several groups at once. The order of the batches does not depend on which thread is the first.
+    """
+    threads = max(1, count // 2)
     waiting: deque[tuple[int, Future[Iterable[NumberedBatch]]]] = deque()
     left = 0
-    with ThreadPoolExecutor(1, thread_name_prefix="prefetch") as pool:
+    with ThreadPoolExecutor(threads, thread_name_prefix="prefetch") as pool:
         try:
             for group in groups:
                 waiting.append((len(group), pool.submit(fetch, group)))
                 left += len(group)
-                while left - waiting[0][0] >= count:
+                while left - waiting[0][0] >= count and len(waiting) > threads:
                     size, future = waiting.popleft()
                     left -= size
                     yield from future.result()

@@ -86,7 +86,8 @@ class Training:
         threads: threads of one process; None leaves torch's own choice.
         memory: `load` reads the samples into memory once, `stream` fetches each batch when it is needed; `auto` loads training
             and validation samples as long as they take no more than 512 MiB. The batches are the same.
-        prefetch: batches that a thread fetches ahead where samples are streamed; 0 fetches without a thread.
+        prefetch: batches that are fetched ahead where samples are streamed, by a thread for every two of them: 16 asks a slow
+            source for eight batches at once. 0 fetches without a thread.
         patience: stop after so many epochs without a better validation loss; None never stops early.
         keep: which weights the model has in the end: of the epoch with the `best` validation loss, or of the `last`.
         checkpoint_seconds: a checkpoint is written when so much time has passed since the last one, and at the end of each
