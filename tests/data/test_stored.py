@@ -9,6 +9,7 @@ import torch
 
 from molyneux.core import Batch, CorruptFileError, DataError, Factor, Modality, Source, Spec, StoreError, Target, store
 from molyneux.data import ArraySource, StoredSource, store_samples
+from molyneux.data.layout import Limits, to_arrays, to_batch
 
 
 @pytest.fixture
@@ -161,7 +162,7 @@ def test_travels_as_a_path(folder, same):
     assert same(pickle.loads(sent).batch(np.arange(40)), stored.batch(np.arange(40)))
 
 
-def test_pages_of_large_files_are_given_back_after_each_batch(tmp_path, monkeypatch):
+def test_rows_of_large_files_do_not_stay_in_memory(tmp_path, monkeypatch):
     """While samples are streamed, memory does not grow by what was read of their files."""
     if not Path("/proc/self/smaps").exists():
         pytest.skip("the system does not tell which files are in memory")
@@ -169,12 +170,56 @@ def test_pages_of_large_files_are_given_back_after_each_batch(tmp_path, monkeypa
     stored = store_samples(
         ArraySource(spec, Batch({"image": torch.ones(4000, 3, 32, 32, dtype=torch.uint8)})), tmp_path / "large"
     )
-    monkeypatch.setattr("molyneux.data.formats.mapped_files._LARGE", 1 << 20)
+    monkeypatch.setattr("molyneux.data.formats.mapped_files._KEPT", 1 << 20)
+    stored = StoredSource(tmp_path / "large")
     most = 0
     for start in range(0, len(stored), 400):
         stored.batch(np.arange(start, start + 400))
         most = max(most, mapped_memory(tmp_path / "large"))
     assert most < 1 << 20
+
+
+@pytest.mark.parametrize("rows", [[3, 39, 3, 0], [7, 8, 9], [39], [], [9, 8, 7], [0, 2]])
+def test_rows_are_the_same_mapped_and_read_by_calls(tmp_path, monkeypatch, make, same, rows):
+    source, batch = make(40, masks=True)
+    store_samples(source, tmp_path / "a")
+    monkeypatch.setattr("molyneux.data.formats.mapped_files._KEPT", 1)
+    stored = StoredSource(tmp_path / "a")
+    assert same(stored.batch(np.array(rows, np.int64)), batch[torch.tensor(rows, dtype=torch.int64)])
+
+
+def test_a_file_that_is_cut_while_it_is_read_is_a_sentence(tmp_path, monkeypatch, make):
+    store_samples(make(40)[0], tmp_path / "a")
+    monkeypatch.setattr("molyneux.data.formats.mapped_files._KEPT", 1)
+    stored = StoredSource(tmp_path / "a")
+    os.truncate(tmp_path / "a" / "view.image.npy", 1000)
+    with pytest.raises(DataError, match=r"view\.image\.npy: expected more than .*: the file was cut"):
+        stored.batch(np.array([39]))
+
+
+CHANGES = {
+    "view.text": 27, "view.touch": np.nan, "factors": 3, "length.touch": 65, "target.agrees": 2, "target.tags": 2,
+    "view.image": None, "present.image": None, "known.BRK.B": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_limits_are_those_of_the_check_of_values(make, name):
+    """What the quick question lets pass is right, and what is wrong it does not let pass; negative codes too."""
+    source, batch = make(40, masks=True)
+    whole = to_arrays(batch)
+    arrays = {key: array for key, array in whole.items() if key not in ("quantities", "target.BRK.B")}
+    limits = Limits(source.spec)
+    assert limits.hold(arrays)
+    for value in (CHANGES[name], -2 if arrays[name].dtype == np.int64 else None):
+        if value is not None:
+            changed = {key: array.copy() for key, array in arrays.items()}
+            changed[name][(5,) + (0,) * (arrays[name].ndim - 1)] = value
+            assert not limits.hold(changed)
+            with pytest.raises(DataError):
+                to_batch(whole | changed, source.spec).check_values(source.spec, np.arange(40))
+    assert not limits.hold(arrays | {name: arrays[name][:-1]})
+    assert not limits.hold(arrays | {name: arrays[name].astype(np.float64)})
 
 
 def mapped_memory(folder):

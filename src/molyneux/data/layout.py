@@ -61,6 +61,41 @@ def possible_columns(spec: Spec) -> tuple[ArrayColumn, ...]:
     return (*views, *masks, *targets, *(column for column in causes if column.shape != (0,)))
 
 
+class Limits:
+    """Between which values the arrays of samples that fit a spec lie, as `Batch.check_values` has it; quickly asked.
+
+    Args:
+        spec: of the samples.
+    """
+
+    def __init__(self, spec: Spec) -> None:
+        self._columns = {column.name: (np.dtype(column.dtype), column.shape) for column in possible_columns(spec)}
+        self._views = [f"view.{name}" for name in spec.names]
+        self._last = {f"view.{modality.name}": len(modality.symbols) - 1 for modality in spec.modalities if modality.symbols}
+        self._last |= {f"length.{m.name}": m.max_length for m in spec.modalities if m.length_axis is not None}
+        self._last |= {f"target.{target.name}": len(target.symbols) - 1 for target in spec.targets if target.task == "class"}
+        self._last |= {f"target.{t.name}": 1 for t in spec.targets if t.task in ("agreement", "multilabel")}
+        self._factors = np.array([len(factor.values) for factor in spec.factors])
+
+    def hold(self, arrays: Mapping[str, np.ndarray]) -> bool:
+        """Whether arrays (B, ...) are whole and all of their values within the limits.
+
+        Where this is False, some value may still be right, such as one that is masked: `Batch.check_values` says it.
+        """
+        count = len(arrays[self._views[0]]) if all(name in arrays for name in self._views) else 0
+        return count > 0 and all(self._holds(name, array, count) for name, array in arrays.items())
+
+    def _holds(self, name: str, array: np.ndarray, count: int) -> bool:
+        dtype, shape = self._columns.get(name, (array.dtype, ()))
+        if array.dtype != dtype or array.shape != (count, *shape):
+            return False
+        if (last := self._last.get(name)) is not None:
+            return bool((dtype == np.uint8 or array.min() >= 0) and array.max() <= last)
+        if name == "factors":
+            return bool(array.min() >= -1 and (array < self._factors).all())
+        return dtype.kind in "bu" or (name.startswith("view.") and bool(np.isfinite(array).all()))
+
+
 def columns_of(source: Source) -> tuple[ArrayColumn, ...]:
     """The arrays that hold the samples of a source, as its first sample shows them.
 

@@ -18,8 +18,8 @@ import numpy as np
 from molyneux.core import Batch, CorruptFileError, Source, Spec, SpecError, StoreError, files, store
 from molyneux.core.sources import check_positions, origin_of
 from molyneux.data.folders import appearing_folder, require_free
-from molyneux.data.formats.mapped_files import let_go
-from molyneux.data.layout import ArrayColumn, columns_of, possible_columns, read_arrays, to_batch
+from molyneux.data.formats.mapped_files import FileRows
+from molyneux.data.layout import ArrayColumn, Limits, columns_of, possible_columns, read_arrays, to_batch
 from molyneux.data.sources import require_positive
 
 _UNWRITTEN = 1 << 27
@@ -182,7 +182,8 @@ def _to_disk(handle: int) -> None:
 class StoredSource:
     """Samples in the native format, memory-mapped: opening is instant, and memory does not grow with their number.
 
-    The pages of large arrays are given back to the system after each batch.
+    Pages of arrays of up to 1 GiB stay mapped once they were read, until the system needs their room; rows of larger ones are
+    read by calls, and take no memory.
 
     Args:
         folder: what `store_samples` wrote.
@@ -217,6 +218,7 @@ class StoredSource:
             columns = possible_columns(self.spec)
             used = [column for column in columns if column.name.startswith("view.") or column.file in record["files"]]
             self._arrays = {column.name: self._open(column) for column in used}
+            self._limits = Limits(self.spec)
         except (KeyError, TypeError, ValueError, AttributeError, SpecError) as error:
             raise CorruptFileError(
                 f"the records in {folder} are damaged ({error}): restore them from a copy, or store the samples anew"
@@ -232,16 +234,15 @@ class StoredSource:
             DataError: a position outside the source, or a value that is NaN, infinite or out of bounds.
         """
         rows = check_positions(indices, self._size)
-        batch = to_batch({name: array.take(rows, axis=0) for name, array in self._arrays.items()}, self.spec)
-        for array in self._arrays.values():
-            let_go(array)
-        return batch.check_values(self.spec, rows)
+        arrays = {name: array.take(rows) for name, array in self._arrays.items()}
+        batch = to_batch(arrays, self.spec)
+        return batch if self._limits.hold(arrays) else batch.check_values(self.spec, rows)
 
     def __reduce__(self) -> tuple[Callable[[Path], StoredSource], tuple[Path]]:
         """Travel to other processes as a path, not as the content of the files."""
         return partial(StoredSource, verify=False), (self.folder,)
 
-    def _open(self, column: ArrayColumn) -> np.ndarray:
+    def _open(self, column: ArrayColumn) -> FileRows:
         path = files.inside(self.folder, column.file)
         array = store.read_array(path)
         expected = (self._size, *column.shape)
@@ -250,4 +251,5 @@ class StoredSource:
             raise CorruptFileError(
                 f"{path}: expected {column.dtype} {expected}, got {got}: restore it from a copy, or store the samples anew"
             )
-        return np.asarray(array)  # rows of a memory-map would be memory-maps, which takes longer
+        # rows of a memory-map would be memory-maps, which takes longer
+        return FileRows(path, np.asarray(array), int(getattr(array, "offset", 0)))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import mmap
+import os
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +18,9 @@ from molyneux.data.formats.limits import told
 
 _LARGE = 1 << 26
 """Bytes from which the pages of an array are given back after each batch."""
+
+_KEPT = 1 << 30
+"""Bytes up to which the pages of stored samples that were read stay mapped; the system drops them when it needs room."""
 
 _BLOCK = 1 << 25
 """Bytes of an array that are looked at together when it is read from beginning to end."""
@@ -100,6 +105,54 @@ class MappedFile:
     def _advise(self, what: str) -> None:
         if hasattr(mmap, what):
             self._map.madvise(getattr(mmap, what))
+
+
+class FileRows:
+    """Rows of an array that lies in a file. Those of a small array are read where they are mapped, those of a large one by calls.
+
+    A page of a large file that is mapped, read once and given back takes four times as long as a call that copies the row.
+
+    Args:
+        path: of the file.
+        array: mapped, read-only.
+        offset: where it begins in the file.
+        shared: whether more such arrays are open at the same time, so that each may be smaller.
+
+    Raises:
+        StoreError: the file cannot be read.
+    """
+
+    def __init__(self, path: Path, array: np.ndarray, offset: int, *, shared: bool = False) -> None:
+        self._path, self._offset, self._array = path, offset, array
+        self._row = math.prod(array.shape[1:]) * array.itemsize
+        self._handle: int | None = None
+        if array.nbytes >= (_LARGE if shared else _KEPT) and hasattr(os, "preadv"):
+            try:
+                with files.open_plain(path) as stream:
+                    self._handle = os.dup(stream.fileno())
+            except OSError as error:
+                raise store.read_error(error, path) from error
+            weakref.finalize(self, os.close, self._handle)
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        """Copies of rows (B, ...) at positions (B,) within the array; DataError where the file was cut meanwhile."""
+        if self._handle is None:
+            return self._array.take(rows, axis=0)
+        found = np.empty((len(rows), *self._array.shape[1:]), self._array.dtype)
+        content, size = memoryview(found.reshape(-1).view(np.uint8)), self._row
+        if len(rows) > 1 and rows[-1] - rows[0] == len(rows) - 1 and bool((np.diff(rows) == 1).all()):
+            self._read(self._handle, content, int(rows[0]))
+        else:
+            for place, row in enumerate(rows.tolist()):
+                self._read(self._handle, content[place * size : place * size + size], row)
+        return found
+
+    def _read(self, handle: int, content: memoryview, row: int) -> None:
+        place = self._offset + row * self._row
+        while content:
+            if not (count := os.preadv(handle, [content], place)):
+                raise DataError(f"{self._path}: expected more than {told(place)}: the file was cut; restore it")
+            content, place = content[count:], place + count
 
 
 def let_go(array: np.ndarray) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from molyneux.core import ConfigError
-from molyneux.data.formats.mapped_files import MappedFile, let_go
+from molyneux.data.formats.mapped_files import FileRows, MappedFile
 from molyneux.data.layout import possible_columns
 from molyneux.data.shards.formats import Contents, no_shard
 
@@ -67,7 +67,7 @@ class _NativeRows:
             if length > _HEAD:
                 raise ValueError(f"its head has {length:,} bytes")
             head = json.loads(file.array(8, (length,), np.dtype(np.uint8)).tobytes())
-            self._arrays = dict[str, np.ndarray]()
+            self._arrays = dict[str, FileRows]()
             for name, entry in head.items():
                 column = columns.get(name)
                 wanted = None if column is None else (_TYPES[column.dtype], [count, *column.shape])
@@ -76,7 +76,8 @@ class _NativeRows:
                 start, stop = entry["data_offsets"]
                 if stop - start != count * math.prod(column.shape) * np.dtype(column.dtype).itemsize or start < 0:
                     raise ValueError(f"{name} has {stop - start:,} bytes")
-                self._arrays[name] = file.array(8 + length + start, (count, *column.shape), np.dtype(column.dtype))
+                array = file.array(8 + length + start, (count, *column.shape), np.dtype(column.dtype))
+                self._arrays[name] = FileRows(path, array, 8 + length + start, shared=True)
             if lacking := [name for name in columns if name.startswith("view.") and name not in self._arrays]:
                 raise ValueError(f"it has no {', '.join(lacking)}")
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
@@ -84,8 +85,5 @@ class _NativeRows:
         self.names = tuple(self._arrays)
 
     def take(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """See `Rows`; pages of large arrays are given back to the system."""
-        found = {name: array.take(rows, axis=0) for name, array in self._arrays.items()}
-        for array in self._arrays.values():
-            let_go(array)
-        return found
+        """See `Rows`."""
+        return {name: array.take(rows) for name, array in self._arrays.items()}

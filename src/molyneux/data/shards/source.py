@@ -14,7 +14,7 @@ import numpy as np
 
 from molyneux.core import Batch, CorruptFileError, store
 from molyneux.core.sources import check_positions
-from molyneux.data.layout import to_batch
+from molyneux.data.layout import Limits, to_batch
 from molyneux.data.shards.formats import Contents, Rows, format_of
 from molyneux.data.shards.manifest import MANIFEST, Manifest, Shard, is_shard
 from molyneux.data.shards.places import NearFolder, location_of
@@ -58,6 +58,7 @@ class ShardedSource:
         self.origin = self.manifest.origin or {"shards": [shard.checksum for shard in self.manifest.shards]}
         self.block_size = self.manifest.shard
         self._format = format_of(self.manifest.format, Contents(self.spec, self.manifest.arrays))
+        self._limits = Limits(self.spec)
         self._opened = OrderedDict[int, Rows]()
         self._lock, self._opening = threading.Lock(), defaultdict[int, threading.Lock](threading.Lock)
 
@@ -83,7 +84,8 @@ class ShardedSource:
                     whole.setdefault(name, np.empty((len(rows), *taken.shape[1:]), taken.dtype))[here] = taken
         if not len(rows):
             whole = self._rows(0).take(rows)
-        return to_batch(whole, self.spec).check_values(self.spec, rows)
+        batch = to_batch(whole, self.spec)
+        return batch if self._limits.hold(whole) else batch.check_values(self.spec, rows)
 
     def __reduce__(self) -> tuple[Callable[[], ShardedSource], tuple[()]]:
         """Travel to other processes as an address, not as the content of the shards."""
