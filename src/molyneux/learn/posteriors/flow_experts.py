@@ -8,7 +8,7 @@ from torch import Tensor
 from molyneux.core import NotApplicableError
 from molyneux.learn.posteriors.combinations import draw_component
 from molyneux.learn.posteriors.diagonal import DiagonalNormal
-from molyneux.learn.posteriors.flows import Flow, fixed_noise
+from molyneux.learn.posteriors.flows import Flow, codes_of, fixed_noise, noise_of
 
 _FIXED_DRAWS = 32
 """Draws of each expert that the mean of a product is estimated with; always the same ones."""
@@ -21,7 +21,7 @@ class FlowMixture:
     """The mixture of the present experts; each is what its flow makes of normal noise. Satisfies `core.CodeDistribution`.
 
     Args:
-        flows: M maps from codes to noise.
+        flows: M maps from codes to noise, of the same sizes.
         bases: distributions of the noise, loc (M, B, D).
         present: (M, B) bool; a sample without any expert follows the standard normal distribution.
     """
@@ -55,19 +55,18 @@ class FlowMixture:
 
     def expert_log_probs(self, value: Tensor) -> Tensor:
         """Log-density of each expert, (*leading, B, D) -> (M, *leading, B) nats."""
-        found = []
-        for flow, base in zip(self.flows, self._bases(), strict=True):
-            noise, volume = flow(value)
-            found.append(base.log_prob(noise) + volume)
-        return torch.stack(found)
+        noise, volume = noise_of(self.flows, value.unsqueeze(0))
+        return self._bases(value.dim()).log_prob(noise) + volume
 
     def _codes(self, noise: Tensor) -> Tensor:
         """The codes that each flow makes of standard normal noise (..., B, D), (M, ..., B, D)."""
-        pairs = zip(self.flows, self._bases(), strict=True)
-        return torch.stack([flow.inverse(base.loc + base.stddev * noise) for flow, base in pairs])
+        bases = self._bases(noise.dim())
+        return codes_of(self.flows, bases.loc + bases.stddev * noise)
 
-    def _bases(self) -> list[DiagonalNormal]:
-        return [self.bases[number] for number in range(len(self.flows))]
+    def _bases(self, axes: int) -> DiagonalNormal:
+        """Of the noise, loc (M, 1, ..., B, D), for values with so many axes."""
+        shape = (len(self.flows), *[1] * (axes - 2), *self.bases.loc.shape[1:])
+        return DiagonalNormal(self.bases.loc.reshape(shape), self.bases.log_variance.reshape(shape))
 
 
 class FlowProduct:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from molyneux.learn.posteriors import Diagonal, DiagonalNormal
+from molyneux.learn.posteriors import Diagonal, DiagonalNormal, coupling
 
 _FIXED_DRAWS = 32
 """Draws that the mean of a flow is estimated with; always the same ones."""
@@ -46,18 +47,44 @@ class Flow(nn.Module):
 
     def forward(self, codes: Tensor, context: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Noise (..., D) of codes (..., D), and the logarithm of the determinant of the derivative, (...)."""
-        with torch.autocast(codes.device.type, enabled=False):
-            noise, volume = self._transform(context).call_and_ladj(codes.float())
-        return noise, volume
+        noise, volume = noise_of([self], codes.unsqueeze(0), context)
+        return noise[0], volume[0]
 
     def inverse(self, noise: Tensor, context: Tensor | None = None) -> Tensor:
         """Codes (..., D) of noise (..., D); a context (..., C) may lack leading axes of the noise."""
-        with torch.autocast(noise.device.type, enabled=False):
-            codes: Tensor = self._transform(context).inv(noise.float())
-        return codes
+        return codes_of([self], noise.unsqueeze(0), context)[0]
 
-    def _transform(self, context: Tensor | None) -> Any:
+    def alone(self, context: Tensor | None) -> Any:
+        """The transformation as `zuko` makes it."""
         return self.layers(None if context is None else context.float())
+
+
+def noise_of(flows: Sequence[Flow], codes: Tensor, context: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """What each of M flows of the same sizes makes of codes, at once; see `Flow`.
+
+    Args:
+        flows: of the same sizes.
+        codes: (M, ..., D), or (1, ..., D), the same for all.
+        context: (..., C), the same for all.
+
+    Returns:
+        Noise (M, ..., D) and volumes (M, ...).
+    """
+    if flows[0].features > 1:
+        return coupling.noise_of([flow.layers.transforms for flow in flows], codes, context)
+    # One dimension has no halves.
+    with torch.autocast(codes.device.type, enabled=False):
+        rows = codes.float().expand(len(flows), *codes.shape[1:])
+        found = [flow.alone(context).call_and_ladj(row) for flow, row in zip(flows, rows, strict=True)]
+    return torch.stack([noise for noise, _ in found]), torch.stack([volume for _, volume in found])
+
+
+def codes_of(flows: Sequence[Flow], noise: Tensor, context: Tensor | None = None) -> Tensor:
+    """Codes (M, ..., D) of which M flows make noise (M, ..., D); see `noise_of`."""
+    if flows[0].features > 1:
+        return coupling.codes_of([flow.layers.transforms for flow in flows], noise, context)
+    with torch.autocast(noise.device.type, enabled=False):
+        return torch.stack([flow.alone(context).inv(row.float()) for flow, row in zip(flows, noise, strict=True)])
 
 
 class FlowDistribution:

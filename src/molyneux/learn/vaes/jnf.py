@@ -11,7 +11,7 @@ from molyneux.core import Batch, CodeDistribution, Loss, Posterior, Progress, Sp
 from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal
 from molyneux.learn.posteriors.flow_experts import FlowMixture, FlowProduct
-from molyneux.learn.posteriors.flows import Flow, FlowDistribution
+from molyneux.learn.posteriors.flows import Flow
 from molyneux.learn.vaes.autoencoder import reporting
 from molyneux.learn.vaes.joint_encoder import JointEncoderVAE, stage_of
 from molyneux.learn.vaes.multimodal import MultimodalSettings
@@ -92,11 +92,9 @@ class JNF(JointEncoderVAE):
 
     def _flow_losses(self, observation: Observation, codes: Tensor) -> dict[str, Tensor]:
         """`-log q(z|x_m)` of codes (B, D), a mean over the batch, of each observed modality."""
-        experts, found = observation.experts.where(observation.present), dict[str, Tensor]()
-        for number, name in enumerate(observation.names):
-            density = FlowDistribution(self.flows[name], experts[number]).log_prob(codes)
-            found[f"flow.{name}"] = -(density * observation.mask(name)).mean()
-        return found
+        densities = self._mixture(observation).expert_log_probs(codes)
+        means = -(densities * observation.present).mean(-1)
+        return {f"flow.{name}": mean for name, mean in zip(observation.names, means.unbind(), strict=True)}
 
     def _mixture(self, observation: Observation) -> FlowMixture:
         experts: Diagonal = observation.experts
