@@ -1,9 +1,9 @@
-"""The notebook of the ten minutes: made from a script with cells, run, and shown as a page.
+"""The notebooks: made from scripts with cells, run, and shown as pages.
 
-python docs/notebook.py
+    python docs/notebook.py [NAME ...]
 
-writes `docs/start/ten-minutes.ipynb` with its outputs from `docs/start/ten_minutes.py`, whose cells begin with `# %%`
-(`# %% [markdown]` for text). A test runs the cells.
+writes `docs/start/ten-minutes.ipynb` and the others, or those that are named, with their outputs from scripts beside them such as
+`docs/start/ten_minutes.py`, whose cells begin with `# %%` (`# %% [markdown]` for text). A test runs the cells.
 """
 
 from __future__ import annotations
@@ -14,13 +14,24 @@ import contextlib
 import io
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-SCRIPT = Path(__file__).parent / "start" / "ten_minutes.py"
-NOTEBOOK = SCRIPT.with_name("ten-minutes.ipynb")
+FOLDER = Path(__file__).parent / "start"
+NAMES = ("ten-minutes", "molyneux-question")
 _CELL = re.compile(r"^# %%(?P<text> \[markdown\])?\n", re.MULTILINE)
+
+
+def script_of(name: str) -> Path:
+    """The script of a notebook."""
+    return FOLDER / f"{name.replace('-', '_')}.py"
+
+
+def notebook_of(name: str) -> Path:
+    """The notebook."""
+    return FOLDER / f"{name}.ipynb"
 
 
 def cells(script: str) -> Iterator[tuple[str, str]]:
@@ -53,9 +64,12 @@ def run(source: str, namespace: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _shown(result: Any) -> dict[str, str]:
     """What a notebook shows of a value: a picture where it is one, else its text."""
-    if hasattr(result, "save") and hasattr(result, "size"):
-        stored = io.BytesIO()
+    stored = io.BytesIO()
+    if hasattr(result, "savefig"):
+        result.savefig(stored, format="png", dpi=80, metadata={"Software": None})
+    elif hasattr(result, "save") and hasattr(result, "size"):
         result.save(stored, format="PNG")
+    if stored.tell():
         return {"image/png": base64.b64encode(stored.getvalue()).decode("ascii"), "text/plain": "a picture"}
     return {"text/plain": repr(result)}
 
@@ -90,9 +104,10 @@ def _parts(cell: Mapping[str, Any]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Write the notebook."""
-    made = as_notebook(SCRIPT.read_text(encoding="utf-8"))
-    NOTEBOOK.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    """Write the notebooks, or those that are named."""
+    for name in sys.argv[1:] or NAMES:
+        made = as_notebook(script_of(name).read_text(encoding="utf-8"))
+        notebook_of(name).write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ VIEWS = {
     "codes": ("/codes?model=gebid-level5&sample=3&moved=4:1.2", ".now img", 760),
     "broken": ("/broken?model=gebid-level5&strength=0.5", ".js-plotly-plot .scatter", 760),
     "question": ("/question", ".walks .answer >> nth=1", 1120),
+    "which": ("/which?answers=0&number=0", ".which .reading >> nth=1", 640),
     "runs": ("/runs?run=gebid-level5", ".reading.wrong && .js-plotly-plot .main-svg", 900),
 }
 """By name: the address, what is waited for (parts joined by &&), and the height that is shown."""

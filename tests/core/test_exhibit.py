@@ -24,6 +24,17 @@ def test_round_trip(tmp_path):
     assert points.values == {"shape": tuple("abcdef")}
 
 
+def test_names_of_columns_stay_with_a_series(tmp_path):
+    rows = ((Cell(np.ones((5, 2), np.float32), channels=("x", "y")), Cell(np.ones((5, 3), np.float32))),)
+    save_exhibits(tmp_path, [Gallery("a", "t", "n", ("a", "b"), rows)])
+    (loaded,) = load_exhibits(tmp_path)
+    assert [cell.channels for cell in loaded.rows[0]] == [("x", "y"), ()]
+    text = (tmp_path / "exhibits.json").read_text()
+    assert text.count('"channels"') == 1  # earlier records had none
+    (tmp_path / "exhibits.json").write_text(text.replace('["x", "y"]', '["x", "y", "z"]').replace('["x","y"]', '["x","y","z"]'))
+    assert load_exhibits(tmp_path)[0].rows[0][0].channels == ()
+
+
 def test_absent_and_damaged(tmp_path):
     assert load_exhibits(tmp_path) == []
     (tmp_path / "exhibits.json").write_text('[{"type": "song"}]')

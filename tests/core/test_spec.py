@@ -25,6 +25,14 @@ def test_round_trip_through_json():
     assert Spec.from_json(json.loads(json.dumps(SPEC.to_json()))) == SPEC
 
 
+def test_channels_are_told_where_they_are_known_and_older_records_are_read():
+    names = ("x", "y", "pressure")
+    plain, named = (Spec((Modality("touch", "series", (9, 3), channels=channels),)) for channels in ((), names))
+    assert "channels" not in plain.to_json()["modalities"][0]
+    assert named.to_json()["modalities"][0]["channels"] == names
+    assert [Spec.from_json(json.loads(json.dumps(spec.to_json()))) for spec in (plain, named)] == [plain, named]
+
+
 def test_a_rate_is_told_where_it_is_known_and_older_records_are_read():
     plain, rated = (Spec((Modality("sound", "audio", (1, 800), rate=rate),)) for rate in (None, 8000))
     assert "rate" not in plain.to_json()["modalities"][0]
@@ -78,6 +86,9 @@ def test_names_are_what_data_sets_call_things(name):
         (lambda: Modality("t", "text", (3,), "uint8", ("a", "b"), arities=(0, -1)), "arities of at least 0"),
         (lambda: Modality("t", "label", (), "uint8", ("a", "b"), arities=(0, 1)), "one for each of the 0 symbols"),
         (lambda: Modality("s", "audio", (1, 8), rate=0), "rate of at least 1"),
+        (lambda: Modality("s", "series", (8, 2), channels=("x", "y", "z")), "expected 2 names, one for each column"),
+        (lambda: Modality("s", "tabular", (3,), channels=("x", "y", "z")), "of series alone"),
+        (lambda: Modality("s", "series", (8, 2), channels="xy"), "expected a tuple of texts"),
         (lambda: Modality("s", "series", (8, 1), rate=8000), "of kind audio alone"),
         (lambda: Target("a", "agreement", contrast=(2, 0)), "contrast set of two numbers"),
         (lambda: Target("a", "number", contrast=(2, 2)), "belong to the task agreement"),

@@ -156,3 +156,24 @@ def test_a_run_without_a_result_of_its_own_kind_has_cards_of_what_was_measured()
     assert headlines([cluster])[0].number.startswith("0.5")
     nothing = Score("coherence", None, note="not applicable: the data have no labels")
     assert headlines([nothing])[0].sentence == "the data have no labels."
+
+
+def test_two_way_choices_lead_with_what_is_new_in_each_direction(made):
+    def choice(name, value, role, source="touch", target="image", **more):
+        about = {"source": source, "target": target, "role": role, **more}
+        return Score(f"two_way_choice.{name}", value, about, (value - 3, value + 3), 900, "%", bounds=(0, 100), chance=50.0)
+
+    scores = [
+        choice("accuracy", 99.0, "bridged"),
+        choice("accuracy", 88.0, "new", "touch", "touch"),
+        choice("accuracy", 97.0, "new", way="drawing"),
+        choice("accuracy", 90.0, "new"),
+        choice("alike_accuracy", 75.0, "new"),
+        choice("accuracy", 70.0, "felt", "image", "touch"),
+    ]
+    first, second = headlines(scores, made.spec())
+    assert first.sentence == (
+        "From touch it chooses the right picture of two new ones that are alike 75.0 % of the time (72.0\u201378.0); "
+        "guessing gives 50.0 %; of any two, 90.0 % (87.0\u201393.0)."
+    )
+    assert second.sentence.startswith("From a picture it chooses the right touch of two felt ones 70.0 %")

@@ -13,8 +13,8 @@ import pytest
 CHROMIUM = os.environ.get("MOLYNEUX_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or ""
 """The path of a Chromium: named by the variable, or that of the system."""
 _RESULTS = Path(__file__).parents[2] / "studies" / "results"
-RECORDS = [_RESULTS / name for name in ("ynoc-best", "molyneux-question-diffusion")]
-"""Records of two studies."""
+RECORDS = [_RESULTS / name for name in ("ynoc-best", "molyneux-question-diffusion", "molyneux-v1")]
+"""Records of three studies."""
 
 
 @contextmanager

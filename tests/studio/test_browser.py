@@ -20,6 +20,7 @@ READY = {
     "codes": ".now figure.sample img",
     "broken": ".js-plotly-plot",
     "question": ".walks .answer",
+    "which": "svg.hand circle[cx]",
     "runs": ".js-plotly-plot",
     "leaderboard": "table.matrix",
 }
@@ -234,6 +235,53 @@ def test_what_is_on_record_of_the_question_is_its_answer(page):
     assert "One training of each kind" in page.get_by_text("an answer for").inner_text()
 
 
+def test_a_person_and_a_model_answer_which_is_which(page):
+    page.goto("/which")
+    page.locator("svg.hand circle[cx]").first.wait_for(state="attached")
+    assert page.locator("figure.given svg.hand").count() == 1
+    assert page.locator("svg.series").count() == 0  # no outline stands still
+    page.get_by_role("button", name="The first", exact=True).click()
+    page.get_by_role("button", name="Next question").wait_for()
+    assert ("answers", "0") in query_of(page)
+    assert page.locator("figure.given svg.series path").count() >= 1  # once it is answered, the path is shown
+    said = page.locator(".which .reading").all_inner_texts()
+    assert sorted(text.partition(":")[0] for text in said) == ["another shape", "the same shape"]
+    right = said[0].startswith("the same shape")
+    assert page.locator(".answer").first.inner_text().startswith("Right. " if right else "Wrong. ")
+    first = page.locator(".share").first.inner_text().split("\n")
+    assert (first[0], first[-1]) == (f"you, {int(right)} of 1", "100.0 %" if right else "0.0 %")
+    page.get_by_role("button", name="Next question").click()
+    page.get_by_text("Question 2 of 20").wait_for()
+    page.reload()
+    page.get_by_text("Question 2 of 20").wait_for()
+    assert page.locator(".share").first.inner_text().startswith("you, ")
+    page.get_by_label("What is given").click()
+    page.get_by_role("option", name="sight is given").click()
+    page.get_by_text("You see this shape.").wait_for()
+    assert page.locator("svg.hand").count() == 2
+    assert page.locator(".share").count() == 0
+
+
+def test_a_whole_series_is_summed_up(page):
+    page.goto(f"/which?answers={'01' * 10}&number=19")
+    page.get_by_text(re.compile(r"You chose right \d+ of 20 times, molyneux-shapes \d+")).wait_for()
+    page.get_by_role("button", name="Another series").click()
+    page.get_by_text("Question 1 of 20").wait_for()
+    assert ("seed", "1") in query_of(page)
+
+
+def test_fingers_stand_still_for_who_wants_no_motion(browser, address):
+    page = browser.new_context(base_url=address, reduced_motion="reduce").new_page()
+    page.goto("/which")
+    page.locator("svg.hand circle[cx]").first.wait_for(state="attached", timeout=90_000)
+    trail = page.locator("svg.hand path.trail").first
+    drawn = trail.get_attribute("d")
+    assert len(re.findall(r"[ML]", drawn)) > 40
+    page.wait_for_timeout(500)
+    assert trail.get_attribute("d") == drawn
+    page.context.close()
+
+
 def test_from_a_slice_to_its_wrong_samples(page):
     page.goto("/runs?run=gebid-level5")
     page.locator(".answer").first.wait_for()
@@ -309,6 +357,8 @@ def test_markup_in_addresses_is_text(page):
         "/codes?text=",
         "/runs?run=",
         "/broken?modality=",
+        "/which?role=",
+        "/which?model=",
     ):
         page.goto(path + bad)
         page.wait_for_timeout(500)

@@ -26,12 +26,14 @@ class Cell:
         text: the string of a text view; for other kinds a label, or empty.
         reading: the factor values that the reader read in it, as text.
         correct: whether the reading is right; None where there is nothing to compare it with.
+        channels: of a series, the names of its columns, where they are known.
     """
 
     view: np.ndarray | None = None
     text: str = ""
     reading: str = ""
     correct: bool | None = None
+    channels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,8 @@ def _save_gallery(folder: Path, stem: str, gallery: Gallery) -> dict[str, Any]:
                 group = shapes.setdefault(cell.view.shape, [])
                 place = [list(shapes).index(cell.view.shape), len(group)]
                 group.append(cell.view)
-            cells.append({"view": place, "text": cell.text, "reading": cell.reading, "correct": cell.correct})
+            named = {"channels": list(cell.channels)} if cell.channels else {}
+            cells.append({"view": place, "text": cell.text, "reading": cell.reading, "correct": cell.correct, **named})
         rows.append(cells)
     for number, views in enumerate(shapes.values()):
         store.write_array(folder / f"{stem}.{number}.npy", np.stack(views))
@@ -120,7 +123,9 @@ def _load_gallery(folder: Path, record: Mapping[str, Any]) -> Gallery:
     def cell(item: Mapping[str, Any]) -> Cell:
         place = item["view"]
         view = None if place is None else np.asarray(arrays[place[0]][place[1]])
-        return Cell(view, item["text"], item["reading"], item["correct"])
+        channels = tuple(map(str, item.get("channels", ())))
+        known = channels if view is not None and len(channels) == view.shape[-1] else ()
+        return Cell(view, item["text"], item["reading"], item["correct"], known)
 
     rows = tuple(tuple(cell(item) for item in row) for row in record["rows"])
     return Gallery(record["name"], record["title"], record["note"], tuple(record["columns"]), rows)

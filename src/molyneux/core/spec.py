@@ -48,6 +48,8 @@ class Modality:
             nothing, so it is neither shown nor counted in a likelihood.
         arities: for text that is trees in Polish notation, the root first: how many arguments each symbol takes.
         rate: for audio: samples per second; None where it is not known.
+        channels: for series: the name of each column, where they are known. `x`, `y` and `pressure` (or `down`) in a row are the
+            place of a finger or a pen and whether it is lifted: drawings show it as a path.
 
     Raises:
         SpecError: the rank of the shape does not fit the kind, or symbols are missing or out of place.
@@ -63,6 +65,7 @@ class Modality:
     end: int | None = None
     arities: tuple[int, ...] = ()
     rate: int | None = None
+    channels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _check_name("modality", self.name)
@@ -94,6 +97,12 @@ class Modality:
             )
         if self.rate is not None and (self.kind != "audio" or type(self.rate) is not int or self.rate < 1):
             raise SpecError(f"modality {self.name}: expected a rate of at least 1 of kind audio alone, got {self.rate!r}")
+        _check_texts(f"modality {self.name}: channels", self.channels)
+        if self.channels and (self.kind != "series" or len(self.channels) != self.shape[-1]):
+            wanted = (
+                f"{self.shape[-1]} names, one for each column" if self.kind == "series" else "none, which are of series alone"
+            )
+            raise SpecError(f"modality {self.name}: channels: expected {wanted}, got {self.channels}")
 
     @property
     def size(self) -> int:
@@ -307,11 +316,12 @@ class Spec:
         return Spec(tuple(self.modality(name) for name in names), self.factors, self.targets, self.quantities)
 
     def to_json(self) -> dict[str, Any]:
-        """A plain dictionary; `from_json` reads it back. A rate that is not known is left out, as in earlier records."""
+        """A plain dictionary; `from_json` reads it back. Unknown rates and channels are left out, as in earlier records."""
         record = asdict(self)
         for modality in record["modalities"]:
-            if modality["rate"] is None:
-                del modality["rate"]
+            for name in ("rate", "channels"):
+                if not modality[name]:
+                    del modality[name]
         return record
 
     @classmethod

@@ -181,7 +181,7 @@ def view_cells(
     verdicts: Sequence[bool | None] = [None] * len(cells) if correct is None else correct
     if correct is None and truth is not None and asked:
         verdicts = read(reader, made, evaluation.spec, truth).select(list(asked)).strict.tolist()
-    return [Cell(cell.view, cell.text, text, verdict) for cell, text, verdict in zip(cells, texts, verdicts, strict=True)]
+    return [replace(cell, reading=text, correct=verdict) for cell, text, verdict in zip(cells, texts, verdicts, strict=True)]
 
 
 def plain_cells(modality: Modality, made: Tensor) -> list[Cell]:
@@ -199,7 +199,7 @@ def _cell(modality: Modality, view: Tensor) -> Cell:
     if modality.kind in ("image", "video"):
         return Cell(view.numpy() if modality.dtype == "uint8" else (255 * view.clamp(0, 1)).round().numpy().astype(np.uint8))
     series = view.float().numpy()
-    return Cell({"audio": series.T, "tabular": series[..., None]}.get(modality.kind, series))
+    return Cell({"audio": series.T, "tabular": series[..., None]}.get(modality.kind, series), channels=modality.channels)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from molyneux.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from molyneux.report.aggregation import Aggregate, Task, aggregate, aggregate_table, comparisons, tasks_of, tradeoff_panels
+    from molyneux.report.choice_curves import ChoiceCurve, ChoicePoint, choice_curves
     from molyneux.report.leaderboard import (
         ForeignRecord,
         Leaderboard,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST_LINES",
     "Aggregate",
+    "ChoiceCurve",
+    "ChoicePoint",
     "CurveFigure",
     "CurvePanel",
     "DotFigure",
@@ -54,6 +57,7 @@ __all__ = [
     "aggregate",
     "aggregate_table",
     "append_records",
+    "choice_curves",
     "chosen_tables",
     "comparisons",
     "fitted",

@@ -5,10 +5,11 @@ Every kind of run has at least one card. In this order:
 1. strict coherence, a card for each direction;
 2. predicted targets, a card for each, from all modalities that were given;
 3. contrast sets, the group score of each target;
-4. disentanglement, the mutual information gap (MIG) of each code with its parts;
-5. readers, for data of which some modality is read by nobody: which are read, and why others are not;
-6. without any of these, probes of the codes, or else clustering, or else the first score of each measure that has a direction;
-7. without these too, the reason why nothing was measured.
+4. two-way choice from one sense to another, of things that are new where they were asked about, both ways;
+5. disentanglement, the mutual information gap (MIG) of each code with its parts;
+6. readers, for data of which some modality is read by nobody: which are read, and why others are not;
+7. without any of these, probes of the codes, or else clustering, or else the first score of each measure that has a direction;
+8. without these too, the reason why nothing was measured.
 
 The one picture below is of what the model generates, or has these scores as dots on a line.
 """
@@ -53,6 +54,7 @@ def headlines(scores: Sequence[Score], spec: Spec | None = None) -> tuple[Headli
         *(_direction(score, kinds) for score in strict_scores(scores)),
         *(_prediction(score, kinds) for score in whole_predictions(scores)),
         *map(_group, group_scores(scores)),
+        *(_choice(score, alike_score(scores, score), kinds) for score in choice_scores(scores)),
         *(_mig(score, mig_parts(scores, score)) for score in mig_scores(scores) if score.value is not None),
         *_readers(scores, spec),
     ]
@@ -72,6 +74,45 @@ def strict_scores(scores: Sequence[Score]) -> list[Score]:
 def group_scores(scores: Sequence[Score]) -> list[Score]:
     """The group scores of contrast sets, of all sets."""
     return [score for score in scores if score.name == "contrasts.group" and set(score.about) <= {"target"}]
+
+
+def choice_scores(scores: Sequence[Score]) -> list[Score]:
+    """The two-way choices by codes from each sense to each other one: of several groups, that which tells most.
+
+    Things that are new tell most, then those that are known to one sense.
+    """
+    found: dict[tuple[str, str], Score] = {}
+    for score in scores:
+        source, target = (wording.value_text(score.about.get(name)) for name in ("source", "target"))
+        if score.name != "two_way_choice.accuracy" or score.value is None or source == target or "way" in score.about:
+            continue
+        if (source, target) not in found or _unseen(score) > _unseen(found[source, target]):
+            found[source, target] = score
+    return list(found.values())
+
+
+def alike_score(scores: Sequence[Score], chosen: Score) -> Score | None:
+    """The same choices between things that are alike; None where they were not asked."""
+    same = (score for score in scores if score.name == "two_way_choice.alike_accuracy" and score.about == chosen.about)
+    return next((score for score in same if score.value is not None), None)
+
+
+def choice_words(score: Score, alike: Score | None, kinds: Mapping[str, str]) -> str:
+    """What a model chooses and how often that is right, of things that are alike where these were asked about.
+
+    `From touch it chooses the right picture of two new ones that are alike 75 % of the time`.
+    """
+    lead = score if alike is None else alike
+    group = [value_text(value) for name, value in score.about.items() if name not in ("source", "target")]
+    source, target = (noun(value_text(score.about.get(name)), kinds) for name in ("source", "target"))
+    of = f" of two {' '.join(group)} ones" if group else " of two" * (alike is not None)
+    of += " that are alike" * (alike is not None)
+    return f"From {source} it chooses the right {target.removeprefix('a ')}{of} {with_unit(lead, lead.value)} of the time"
+
+
+def _unseen(score: Score) -> tuple[bool, bool]:
+    values = {value_text(value) for value in score.about.values()}
+    return "new" in values, bool(values & {"felt", "seen"})
 
 
 def mig_scores(scores: Sequence[Score]) -> list[Score]:
@@ -193,6 +234,14 @@ def _group(score: Score) -> Headline:
     blind = [f"{name} {with_unit(score, value)}" for name, value in score.controls.items() if name.endswith("only")]
     clauses = [f"{said}{_interval(score)}", *_chance(score), *([f"blind: {', '.join(blind)}"] if blind else [])]
     return _headline(score, f"contrast sets of {target}", clauses, "")
+
+
+def _choice(score: Score, alike: Score | None, kinds: Mapping[str, str]) -> Headline:
+    lead = score if alike is None else alike
+    clauses = [f"{choice_words(score, alike, kinds)}{_interval(lead)}", *_chance(lead)]
+    clauses += [] if alike is None else [f"of any two, {with_unit(score, score.value)}{_interval(score)}"]
+    ends = (value_text(score.about.get(name)) for name in ("source", "target"))
+    return _headline(lead, f"the right one of two, {' to '.join(ends)}", clauses, "")
 
 
 def _mig(score: Score, parts: Sequence[Score]) -> Headline:

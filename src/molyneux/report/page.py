@@ -234,7 +234,9 @@ def _cell(cell: Cell) -> DrawnCell:
     drawn = DrawnCell(text=cell.text, reading=cell.reading, correct=cell.correct)
     if cell.view is None:
         return drawn
-    return replace(drawn, uri=image_uri(cell.view)) if cell.view.ndim == 3 else replace(drawn, svg=contour_svg(cell.view))
+    if cell.view.ndim == 3:
+        return replace(drawn, uri=image_uri(cell.view))
+    return replace(drawn, svg=contour_svg(cell.view, cell.channels))
 
 
 def write_page(page: Page, folder: Path, stem: str, formats: Sequence[str]) -> list[Path]:

@@ -26,6 +26,9 @@ from math import isfinite
 from molyneux.core import Score, Spec
 from molyneux.report import wording
 from molyneux.report.headlines import (
+    alike_score,
+    choice_scores,
+    choice_words,
     claim,
     group_scores,
     kinds_of,
@@ -136,28 +139,14 @@ def _sets(scores: Sequence[Score]) -> str:
 
 
 def _choices(scores: Sequence[Score], kinds: Mapping[str, str]) -> str:
-    """Two-way choices between senses: of things that are new, where they were asked about, and of pairs that are alike."""
-    known = [score for score in scores if score.name == "two_way_choice.accuracy" and score.value is not None]
-    across = [score for score in known if score.about.get("source") != score.about.get("target") and "way" not in score.about]
-    if not across:
-        return ""
-    score = max(across, key=_unseen)
-    alike = [each for each in scores if each.name == "two_way_choice.alike_accuracy" and each.about == score.about]
-    lead = next((each for each in alike if each.value is not None), score)  # pairs that are alike are the harder ones
-    group = [wording.value_text(value) for name, value in score.about.items() if name not in ("source", "target")]
-    source, target = (noun(wording.value_text(score.about.get(name)), kinds) for name in ("source", "target"))
-    of = f" of two {' '.join(group)} ones" if group else ""
-    of += "" if lead is score else f"{'' if group else ' of two'} that are alike"
-    said = f"From {source} it chooses the right {target.removeprefix('a ')}{of} {with_unit(lead, lead.value)} of the time"
-    better = "no better" if lead.is_guessed else "better"
-    others = "" if lead is score else f"; of any two, {with_unit(score, score.value)}"
-    return f"{said}, {better} than guessing{_guess(lead)}{others}."
-
-
-def _unseen(score: Score) -> tuple[bool, bool]:
-    """Of several groups of a choice, things that are new tell most, then those that are known to one sense."""
-    values = {wording.value_text(value) for value in score.about.values()}
-    return "new" in values, bool(values & {"felt", "seen"})
+    """Two-way choices between senses: of things that are new, where they were asked about, those that are alike first."""
+    for score in choice_scores(scores)[:1]:
+        alike = alike_score(scores, score)
+        lead = score if alike is None else alike
+        others = "" if alike is None else f"; of any two, {with_unit(score, score.value)}"
+        better = "no better" if lead.is_guessed else "better"
+        return f"{choice_words(score, alike, kinds)}, {better} than guessing{_guess(lead)}{others}."
+    return ""
 
 
 def _codes(scores: Sequence[Score]) -> str:

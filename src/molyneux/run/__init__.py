@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from molyneux.run.sharing.export import ExportSettings, export_run, export_samples
     from molyneux.run.sharing.hub import Pushed, fetched, push_export
     from molyneux.run.sharing.whole import is_run, opened_export, require_whole, verify_export
+    from molyneux.run.studies.choices import read_choices
     from molyneux.run.studies.launch import Finished, SweepProgress
     from molyneux.run.studies.leaderboard import make_leaderboard
     from molyneux.run.studies.study import Goal, Range, Study, check_study, load_study
@@ -51,6 +52,13 @@ if TYPE_CHECKING:
     from molyneux.run.trained.readers import ReadValue, ViewReading, read_batch, read_value
     from molyneux.run.trained.shipped import shipped_folder, shipped_names
     from molyneux.run.trained.surveyed import CodeSurvey, between_codes, flat_code, parted_code, survey_codes
+    from molyneux.run.trained.two_ways import (
+        TwoWayAnswers,
+        TwoWayQuestions,
+        answer_by_codes,
+        answer_by_outlines,
+        two_way_questions,
+    )
 
 __all__ = [
     "CodeSurvey",
@@ -91,8 +99,12 @@ __all__ = [
     "SweepProgress",
     "TrainedJudge",
     "TrainedModel",
+    "TwoWayAnswers",
+    "TwoWayQuestions",
     "UnreadTextWarning",
     "ViewReading",
+    "answer_by_codes",
+    "answer_by_outlines",
     "between_codes",
     "break_sense",
     "check_study",
@@ -128,6 +140,7 @@ __all__ = [
     "picture_sheet",
     "push_export",
     "read_batch",
+    "read_choices",
     "read_data",
     "read_experiment",
     "read_transfers",
@@ -143,6 +156,7 @@ __all__ = [
     "slices",
     "study_schema",
     "survey_codes",
+    "two_way_questions",
     "usual_imperfections",
     "verify_export",
     "walk_path",

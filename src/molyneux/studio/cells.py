@@ -12,5 +12,5 @@ def cell_of(item: Modality, view: Tensor) -> Cell:
     if item.kind == "image" and view.shape[0] in (1, 3):
         return Cell(view.numpy())
     if item.kind == "series" and view.dim() == 2:
-        return Cell(view.numpy())
+        return Cell(view.numpy(), channels=item.channels)
     return Cell(text=str(values_of(item, view[None])[0]) if item.symbols else f"{tuple(view.shape)}")

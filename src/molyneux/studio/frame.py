@@ -164,7 +164,9 @@ def show_view(modality: Modality, view: Tensor, *, about: str = "") -> None:
     if modality.kind == "image" and view.shape[0] in (1, 3):
         ui.html(f'<img class="picture" src="{image_uri(view.numpy())}" alt="{html.escape(about, quote=True)}">', sanitize=False)
     elif modality.kind == "series":
-        drawing = contour_svg(view.numpy()).replace('aria-label="series"', f'aria-label="{html.escape(about, quote=True)}"')
+        drawing = contour_svg(view.numpy(), modality.channels).replace(
+            'aria-label="series"', f'aria-label="{html.escape(about, quote=True)}"'
+        )
         ui.html(drawing, sanitize=False).classes("contour")
     elif modality.kind == "audio":
         ui.html(waveform_svg(view, about), sanitize=False).classes("contour")

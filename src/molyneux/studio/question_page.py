@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import molyneux.run as runs
 from molyneux.core import Cell, Gallery
@@ -69,4 +70,4 @@ def _kinds(asked: Asked) -> tuple[Block, ...]:
 def _row(asked: Asked, walk: runs.PathWalk, row: int) -> tuple[Cell, ...]:
     cells = [cell_of(asked.model.spec.modality(name), views[row]) for name, views in zip(walk.path, walk.views, strict=True)]
     last = cells[-1]
-    return (*cells[:-1], Cell(last.view, last.text, story.read_words(walk.said(row)), bool(walk.right[row])))
+    return (*cells[:-1], replace(last, reading=story.read_words(walk.said(row)), correct=bool(walk.right[row])))

@@ -24,7 +24,7 @@ from molyneux.studio.library import Library
 from molyneux.studio.messages import CheckedSockets, WaitingPages, check_messages
 from molyneux.studio.visit import Studio, Visit
 
-PAGES = ("ask", "scenes", "worlds", "codes", "broken", "question", "runs", "leaderboard")
+PAGES = ("ask", "scenes", "worlds", "codes", "broken", "question", "which", "runs", "leaderboard")
 """Modules of the pages, in the order of the head; the first is also shown at `/`."""
 _HISTORY, _AWAY = 60, 10.0
 """Messages of a page, with pictures, that are kept for a browser that was cut off, and the seconds in which it may come back."""

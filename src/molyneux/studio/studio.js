@@ -45,3 +45,25 @@ window.molyneuxDrawing = (id, event, paper, ink) => {
   state.put = (points) => { state.figures = [{ points, ink: state.ink }]; paint(); tell(); };
   paint();
 };
+// A hand that feels: fingers move along their path once, and a short trail shows where they were. Where motion is not wanted, the path.
+window.molyneuxFeel = (id) => {
+  const place = document.getElementById(id), still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+  for (const hand of place ? place.querySelectorAll("svg.hand") : []) {
+    const fingers = JSON.parse(hand.dataset.fingers), begun = performance.now(), trails = hand.querySelectorAll("path"), tips = hand.querySelectorAll("circle");
+    const turn = (hand.molyneuxTurn || 0) + 1;
+    hand.molyneuxTurn = turn;
+    const line = (points) => points.map((point, at) => (point ? `${at && points[at - 1] ? "L" : "M"}${point}` : "")).join("");
+    const step = (now) => {
+      if (hand.molyneuxTurn !== turn || !hand.isConnected) return;
+      const last = fingers[0].length - 1, at = still ? last : Math.min(last, Math.floor(((now - begun) / 4800) * last));
+      fingers.forEach((points, finger) => {
+        const ended = at === last && !still;
+        trails[finger].setAttribute("d", ended ? "" : line(points.slice(still ? 0 : Math.max(0, at - 7), at + 1)));
+        tips[finger].classList.toggle("lifted", !points[at]);
+        if (points[at]) { tips[finger].setAttribute("cx", points[at][0]); tips[finger].setAttribute("cy", points[at][1]); }
+      });
+      if (at < last) requestAnimationFrame(step);
+    };
+    step(begun);
+  }
+};

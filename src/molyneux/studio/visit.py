@@ -59,6 +59,11 @@ class ResultArea:
             self._inner = ui.element("div").classes("shown")
         self._bar.visible = self._words.visible = False
 
+    @property
+    def element_id(self) -> int:
+        """The number of its element, whose id in the browser is `c` and this number."""
+        return self._outer.id
+
     def fresh(self) -> ui.element:
         """The place, emptied, as a context in which the new result is built."""
         self._inner.clear()

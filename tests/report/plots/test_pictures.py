@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from molyneux.core import SpecError
-from molyneux.report.plots import contour_svg, image_uri
+from molyneux.report.plots import contour_svg, finger_paths, image_uri
 
 
 def decoded(uri: str) -> np.ndarray:
@@ -64,3 +64,35 @@ def test_other_series_are_lines_over_time():
     assert contour_svg(np.zeros((5, 1), np.float32)).count("<path") == 1
     with pytest.raises(SpecError, match="expected a series"):
         contour_svg(np.zeros(5))
+
+
+HAND = ("x", "y", "pressure", "second x", "second y", "second pressure")
+
+
+def touch():
+    """Two fingers; the first is lifted once, and its numbers are 0 there."""
+    view = np.zeros((5, 6), np.float32)
+    view[:, :3] = [[2, 2, 0.5], [4, 2, 0.5], [0, 0, 0], [4, 6, 0.4], [2, 6, 0.4]]
+    view[:, 3:] = [[3, 3, 0.5], [3, 4, 0.5], [3, 5, 0.5], [4, 5, 0.5], [4, 4, 0.5]]
+    return view
+
+
+def test_fingers_are_open_paths_that_break_where_they_are_lifted():
+    svg = contour_svg(touch(), HAND)
+    first, second = re.findall(r'<path class="finger-\d" d="([^"]*)"', svg)
+    assert first.count("M") == 2
+    assert first.count("L") == 2
+    assert (second.count("M"), second.count("L")) == (1, 4)
+    assert "Z" not in first + second
+    placed = np.array(re.findall(r"[ML]([\d.]+) ([\d.]+)", first), float)
+    np.testing.assert_allclose(placed, [[17, 2], [47, 2], [47, 62], [17, 62]])  # 4 wide, 60 high: in the middle of the square
+    assert contour_svg(touch()).count("<path") == 1
+
+
+def test_a_finger_that_there_is_not_is_not_drawn():
+    view = touch()
+    view[:, 3:] = 0.02  # what a model draws is not exactly 0
+    assert len(finger_paths(view, HAND)) == 1
+    assert finger_paths(view, ("x", "y", "down", "force", "torque", "grip"))[0].shape == (5, 2)
+    assert finger_paths(view, ("a", "b", "c", "d", "e", "f")) == []
+    assert finger_paths(view, ()) == []

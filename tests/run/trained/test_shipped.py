@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from molyneux.data import World
-from molyneux.measure import CodeUse, Coherence, Prediction, evaluate
+from molyneux.measure import CodeUse, Coherence, Prediction, TwoWayChoice, evaluate
 from molyneux.report.tables import whole_predictions
 from molyneux.run import open_evaluation, open_experiment, verify_export
 from molyneux.run.run.report import read_scores
@@ -39,7 +39,8 @@ def test_each_has_a_card_and_checksums(name):
     for part in ("## Training data", "## Scores", "## Use", "## Licence", "molyneux run"):
         assert part in card
     assert ("## What it does" in card) == any(
-        any(part in score.name for part in ("coherence.strict", "prediction", "disentanglement.mig")) for score in recorded(name)
+        any(part in score.name for part in ("coherence.strict", "prediction", "disentanglement.mig", "two_way_choice"))
+        for score in recorded(name)
     )
 
 
@@ -57,9 +58,10 @@ def test_the_recorded_scores_are_found_again(name):
         evaluation = replace(evaluation, reference=None)
     scores = recorded(name)
     measures = {score.name.partition(".")[0] for score in scores}
-    chosen = [item for item in (Coherence(joint=False, values=False), Prediction(), CodeUse()) if item.name in measures]
+    known = (Coherence(joint=False, values=False), Prediction(), CodeUse(), TwoWayChoice(by="role"))
+    chosen = [item for item in known if item.name in measures]
     found = {(score.name, str(sorted(score.about.items()))): score for score in evaluate(chosen, [evaluation]).scores}
-    compared = [score for score in scores if score.name in ("coherence.strict", "code_use.distortion")]
+    compared = [score for score in scores if score.name in ("coherence.strict", "code_use.distortion", "two_way_choice.accuracy")]
     compared = [score for score in [*compared, *whole_predictions(scores)] if score.about.get("source") != "prior"]
     assert compared
     pairs = [(old, found.get((old.name, str(sorted(old.about.items()))))) for old in compared]

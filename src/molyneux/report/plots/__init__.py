@@ -10,7 +10,7 @@ with settings_apart("matplotlib"):
 if TYPE_CHECKING:
     from molyneux.report.plots.charts import DotRow, Scale, dot_panel, factor_bars, few_shot_curves, learning_curves, projections
     from molyneux.report.plots.curves import Line, group_curves, line_panel, strength_curves
-    from molyneux.report.plots.pictures import contour_svg, image_uri, png_uri
+    from molyneux.report.plots.pictures import contour_svg, finger_paths, image_uri, png_uri
     from molyneux.report.plots.svg import Panel, standalone
     from molyneux.report.plots.tradeoffs import TradeoffPoint, scatter_panel
 
@@ -24,6 +24,7 @@ __all__ = [
     "dot_panel",
     "factor_bars",
     "few_shot_curves",
+    "finger_paths",
     "group_curves",
     "image_uri",
     "learning_curves",

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Sequence
 
 import numpy as np
 from PIL import Image
 
 from molyneux.core import SpecError
+
+LIFTED = 0.1
+"""Pressure up to which a finger is lifted: what models draw is not exactly 0."""
+_SIDE = 60
+_FINGERS = (["x", "y", "pressure"], ["x", "y", "down"])
 
 
 def image_uri(view: np.ndarray) -> str:
@@ -30,18 +36,39 @@ def png_uri(content: bytes) -> str:
     return "data:image/png;base64," + base64.b64encode(content).decode()
 
 
-def contour_svg(view: np.ndarray) -> str:
+def contour_svg(view: np.ndarray, channels: Sequence[str] = ()) -> str:
     """A series (T, D) float as a small drawing.
 
-    With two to six columns the first two are a closed path in the plane, x to the right and y downward, in the unit square or,
-    where it leaves it, scaled to its own extent; the first point is marked. Otherwise each column is a line over time.
+    Where `channels` name places and pressures, each finger is an open path in a frame that shows all of them, broken where its
+    pressure says that it is lifted; the first point is marked. Otherwise with two to six columns the first two are a closed path
+    in the plane, x to the right and y downward, in the unit square or, where it leaves it, scaled to its own extent; the first
+    point is marked. Otherwise each column is a line over time.
+
+    Args:
+        view: the series.
+        channels: the names of its columns; see `core.Modality`.
 
     Raises:
         SpecError: not two axes.
     """
     if view.ndim != 2:
         raise SpecError(f"expected a series (T, D), got shape {view.shape}: keep views in exhibits as they are stored")
+    if fingers := finger_paths(view, channels):
+        return _fingers(fingers)
     return _path(view[:, :2]) if 2 <= view.shape[1] <= 6 else _lines(view)
+
+
+def finger_paths(view: np.ndarray, channels: Sequence[str]) -> list[np.ndarray]:
+    """The places of each finger in a series (T, D), (T, 2) each, NaN where it is lifted; none where no columns are fingers.
+
+    Args:
+        view: the series.
+        channels: the names of its columns; those of a finger, or a pen, end in `x`, `y` and `pressure` or `down`.
+    """
+    ends = [name.rpartition(" ")[2] for name in channels]
+    starts = [place for place in range(len(ends) - 2) if ends[place : place + 3] in _FINGERS]
+    found = [np.where(view[:, start + 2 : start + 3] > LIFTED, view[:, start : start + 2], np.nan) for start in starts]
+    return [points for points in found if np.isfinite(points).any()]
 
 
 def _pillow(view: np.ndarray) -> Image.Image:
@@ -55,6 +82,22 @@ def _pillow(view: np.ndarray) -> Image.Image:
     image = Image.fromarray(places.reshape(view.shape[1:]).astype(np.uint8), "P")
     image.putpalette(np.stack([packed >> 16, packed >> 8 & 255, packed & 255], 1).astype(np.uint8).tobytes())
     return image
+
+
+def _fingers(paths: list[np.ndarray]) -> str:
+    every = np.concatenate(paths)
+    low, high = np.nanmin(every, 0), np.nanmax(every, 0)
+    scale = _SIDE / max(float((high - low).max()), 1e-9)
+    drawn = []
+    for number, points in enumerate(paths):
+        placed = (points - (low + high) / 2) * scale + _SIDE / 2 + 2
+        commands, down = "", False
+        for x, y in placed:
+            commands += f"{'L' if down else 'M'}{x:.1f} {y:.1f}" if np.isfinite(x) else ""
+            down = bool(np.isfinite(x))
+        x, y = placed[np.isfinite(placed[:, 0])][0]
+        drawn.append(f'<path class="finger-{number}" d="{commands}"/><circle cx="{x:.1f}" cy="{y:.1f}" r="2"/>')
+    return _frame("".join(drawn))
 
 
 def _path(points: np.ndarray) -> str:

@@ -229,7 +229,9 @@ def _loading(spec: Spec, name: str, *, generates: bool) -> str:
     """How it is opened, asked, measured and trained on."""
     texts = [item.name for item in spec.modalities if item.kind == "text"]
     others = [item.name for item in spec.modalities if item.kind != "text"]
-    if not generates:
+    if not generates and not spec.targets:
+        asks = f"model.encode({spec.names[0]}=...).shared"
+    elif not generates:
         given = (f'{item.name}="..."' if item.kind == "text" else f"{item.name}=..." for item in spec.modalities)
         asks = f"model.predict({', '.join(given)}).probabilities()"
     elif texts and others:

@@ -73,7 +73,7 @@ def shown_view(modality: Modality, view: Tensor) -> str:
         source = f'src="{image_uri(view.numpy())}" alt="{html.escape(modality.name)}"'
         return f'<img style="width:100%;image-rendering:pixelated" {source}>'
     if modality.kind == "series":
-        return contour_svg(view.numpy())
+        return contour_svg(view.numpy(), modality.channels)
     if modality.symbols:
         return f"<p>{html.escape(str(values_of(modality, view[None])[0]))}</p>"
     return f"<p>{html.escape(modality.name)} {tuple(view.shape)}</p>"

@@ -150,7 +150,7 @@ class HanziStrokes(FileBenchmark):
         factors += [] if self.bridging is None else [Factor("role", ROLES)]
         modalities = (
             Modality("image", "image", (1, side, side), "uint8"),
-            Modality("strokes", "series", (views.STEPS, len(views.CHANNELS))),
+            Modality("strokes", "series", (views.STEPS, len(views.CHANNELS)), channels=views.CHANNELS),
         )
 
         def read(rows: np.ndarray) -> Batch:

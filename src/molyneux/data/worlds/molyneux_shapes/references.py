@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from torch import Tensor
 
+from molyneux.core import ConfigError, nearest
+from molyneux.data.worlds.molyneux_shapes.comparison import STATISTICS, distances, statistics
 from molyneux.data.worlds.molyneux_shapes.matching import signatures
 from molyneux.data.worlds.molyneux_shapes.readers import border_points, contact_points, cover
 
+Outlines = tuple[np.ndarray, np.ndarray]
+"""Radii (n, 256), and the radius of a disc of the same area (n,)."""
 
-def outlines(modality: str, view: Tensor, *, level: int) -> tuple[np.ndarray, np.ndarray]:
+
+def outlines(modality: str, view: Tensor, *, level: int) -> Outlines:
     """The outlines that pictures or touches show, of any shapes: no list of shapes is used.
 
     Args:
@@ -23,3 +30,30 @@ def outlines(modality: str, view: Tensor, *, level: int) -> tuple[np.ndarray, np
     """
     found = border_points(cover(view.float(), level).numpy()) if modality == "image" else contact_points(view.numpy())
     return signatures(*found)
+
+
+def outline_distances(given: Outlines, choices: Sequence[Outlines], names: Sequence[str] = ()) -> np.ndarray:
+    """Distances (n, K) of n outlines from K others each, n to each of K lists, or of low-level statistics of them.
+
+    Args:
+        given: n outlines.
+        choices: K lists of n outlines.
+        names: of the statistics that are compared, in standard deviations of each list and of what is given; none for outlines.
+
+    Raises:
+        ConfigError: an unknown statistic.
+    """
+    if unknown := [name for name in names if name not in STATISTICS]:
+        raise ConfigError(f"unknown statistic {unknown[0]!r}; {nearest(unknown[0], STATISTICS)}")
+    if not names:
+        pairs = [
+            [float(distances(one[None], other[None], mirrored=False)[0, 0]) for one, other in zip(given[0], radii, strict=True)]
+            for radii, _ in choices
+        ]
+        return np.array(pairs).reshape(len(choices), len(given[0])).T
+    columns = [STATISTICS.index(name) for name in names]
+    told = [statistics(*part)[:, columns] for part in (given, *choices)]
+    every = np.concatenate(told[1:])
+    one = (told[0] - told[0].mean(0)) / told[0].std(0)
+    both = [(part - every.mean(0)) / every.std(0) for part in told[1:]]
+    return np.stack([np.linalg.norm(one - part, axis=1) for part in both], 1)

@@ -155,7 +155,7 @@ class MolyneuxShapes(World):
         """Modalities as chosen, factors and quantities."""
         known = {
             "image": Modality("image", "image", (3, self._size, self._size), "uint8"),
-            "touch": Modality("touch", "series", (hand.STEPS, len(hand.CHANNELS))),
+            "touch": Modality("touch", "series", (hand.STEPS, len(hand.CHANNELS)), channels=hand.CHANNELS),
             "text": self.grammar.modality(),
         }
         return Spec(tuple(known[name] for name in self._names), self._factors, quantities=_quantities())
