@@ -83,4 +83,6 @@ def test_a_page_has_sources_and_outputs():
 
 def test_a_figure_is_shown_as_a_picture():
     script = "# %%\nfrom matplotlib.figure import Figure\nFigure(figsize=(1, 1))\n"
-    assert [set(output["data"]) for output in MAKER["as_notebook"](script)["cells"][0]["outputs"]] == [{"image/png", "text/plain"}]
+    assert [set(output["data"]) for output in MAKER["as_notebook"](script)["cells"][0]["outputs"]] == [
+        {"image/png", "text/plain"}
+    ]

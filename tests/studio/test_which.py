@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from molyneux.core import ConfigError
+from molyneux.report.page import render_html
 from molyneux.run import read_choices
 from molyneux.studio import which
 from molyneux.studio.hands import moving_svg
 from molyneux.studio.library import Library
+from molyneux.studio.which_page import which_page
 
 RECORDS = Path(__file__).parents[2] / "studies" / "results" / "molyneux-v1"
 
@@ -101,3 +103,15 @@ def test_a_hand_is_told_moment_by_moment_and_lifted_fingers_are_nowhere():
     assert max(max(point) for point in (*first, *second) if point) == 94.0
     assert svg.count("<circle") == 2
     assert re.search(r'<path[^>]* d="', svg) is None  # no outline stands still
+
+
+def test_the_page_without_a_server_tells_what_is_right_and_what_was_chosen(library, series):
+    page = which_page(library)
+    assert [section.title for section in page.sections] == ["The question", "Any two shapes", "Two that are alike"]
+    text = render_html(page)
+    assert text.count("<img") == 40
+    assert text.count('class="finger-0"') == 20
+    assert text.count("; molyneux-shapes chose it") == 20
+    rows = page.sections[1].blocks[0].rows
+    chosen = series.answers["molyneux-shapes"].chosen[: len(rows)].tolist()
+    assert [["chose it" in cell.reading for cell in row[1:]].index(True) for row in rows] == chosen

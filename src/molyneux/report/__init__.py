@@ -6,7 +6,7 @@ from molyneux.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from molyneux.report.aggregation import Aggregate, Task, aggregate, aggregate_table, comparisons, tasks_of, tradeoff_panels
-    from molyneux.report.choice_curves import ChoiceCurve, ChoicePoint, choice_curves
+    from molyneux.report.choice_records import ChoiceCurve, ChoicePoint, choice_curves
     from molyneux.report.leaderboard import (
         ForeignRecord,
         Leaderboard,

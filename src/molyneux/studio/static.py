@@ -19,6 +19,7 @@ from molyneux.studio.library import Library
 from molyneux.studio.pages.worlds import worlds
 from molyneux.studio.question_page import question_page
 from molyneux.studio.truths import TRUTHS, JudgedSentence, ScenesState, scene_answer
+from molyneux.studio.which_page import which_page
 
 _SAMPLES, _DRAWN, _CAPTIONS, _STEPS = 12, 6, 4, 7
 """Samples of a world; draws of a caption; captions of a model; places of a slider."""
@@ -26,6 +27,7 @@ _SCENES, _FOILS = 8, 3
 """Scenes of a world of sentences, and foils of each caption."""
 _ABOUT = {
     "question": "A shape that was felt and named, and never seen: is it known by sight?",
+    "which": "A hand feels a shape, and two are seen: which one is it? Questions, and what a model answers.",
     "worlds": "The first samples of each world, at each of its levels.",
     "models": "What the models of the package draw of captions, and what readers read in it.",
     "scenes": "Sentences about scenes: what is true by meaning, and what a model says.",
@@ -53,6 +55,7 @@ def write_static(library: Library, folder: Path, *, told: Callable[[str], object
     """
     pages = {
         "question": question_page(library, told),
+        "which": which_page(library, told),
         "worlds": worlds_page(told),
         "models": models_page(library, told),
         "scenes": scenes_page(library, told),

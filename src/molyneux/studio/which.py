@@ -194,6 +194,12 @@ def about_training(series: Series) -> str:
     return told + sentences.get(series.role, "")
 
 
+def given_words(series: Series) -> str:
+    """What is given, in a word or two."""
+    kind = series.asking.model.spec.modality(series.questions.source).kind
+    return "what is felt" if kind == "series" else "what is seen"
+
+
 def question_words(series: Series) -> str:
     """What is asked, in a sentence."""
     spec, questions = series.asking.model.spec, series.questions

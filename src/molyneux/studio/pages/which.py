@@ -24,6 +24,7 @@ from molyneux.studio.which import (
     WhichState,
     about_training,
     asked_studies,
+    given_words,
     question_words,
     record_curves,
     sense_words,
@@ -53,6 +54,7 @@ class _Which:
         self.visit = visit
         self.series: Series | None = None
         self.studies: Mapping[str, Sequence[StudyRun]] = {}
+        self.buttons: list[ui.button] = []
 
     async def build(self) -> None:
         with ui.element("div").classes("sides turned"):
@@ -94,7 +96,7 @@ class _Which:
             pairs = {False: "any two shapes", True: "two that are alike"}
             box = ui.select(pairs, label="Pairs", value=state.alike).props("outlined dense options-dense")
             box.on_value_change(lambda e: self._again(alike=bool(e.value)))
-            path = ui.checkbox("Show the whole path", value=state.path)
+            path = ui.checkbox("Show the whole path", value=state.path).props("dense")
             path.on_value_change(lambda e: self._path(shown=bool(e.value)))
             note(about_training(series))
             note("Two that are alike are alike in elongation, compactness and unevenness: only the shape tells them apart.")
@@ -115,18 +117,27 @@ class _Which:
     def _answer(self, choice: int) -> None:
         state = self.visit.state
         if state.number == len(state.answers) and self.visit.change(answers=f"{state.answers}{choice}"):
-            self._show()
+            self._show(focus=True)
 
     def _next(self) -> None:
         if self.visit.change(number=self.visit.state.number + 1):
-            self._show()
+            self._show(focus=True)
 
-    def _show(self) -> None:
-        if self.series is not None:
-            self._show_question(self.series)
-            self._show_score(self.series)
+    def _show(self, *, focus: bool = False) -> None:
+        """Show the question that is looked at; with `focus`, the keyboard is where it goes on."""
+        if self.series is None:
+            return
+        moves = self._show_question(self.series)
+        self._show_score(self.series)
+        script = f"window.molyneuxFeel('c{self.question.element_id}');" if moves else ""
+        if focus and self.buttons:
+            script += f"document.getElementById('c{self.buttons[0].id}')?.focus()"
+        if script:  # when the browser has drawn it
+            self.visit.client.run_javascript(f"setTimeout(() => {{ {script} }}, 50)")
 
-    def _show_question(self, series: Series) -> None:
+    def _show_question(self, series: Series) -> bool:
+        """The question that is looked at; whether something moves."""
+        self.buttons = []
         state, questions, spec = self.visit.state, series.questions, series.asking.model.spec
         answered, row = state.number < len(state.answers), state.number
         with self.question.fresh():
@@ -138,19 +149,18 @@ class _Which:
                     about = f"what is given: {questions.source}"
                     moves = show_sense(spec.modality(questions.source), questions.given_view(row), about=about, path=path)
                     with ui.element("figcaption"):
-                        ui.label("given")
+                        ui.label(given_words(series))
                 for place, view in enumerate(questions.choice_views(row)):
                     moves = self._choice(series, place, view, path=path) or moves
             with ui.element("div").classes("row"):
                 if answered and row + 1 < QUESTIONS:
-                    button("Next question", self._next, strong=True)
+                    self.buttons.append(button("Next question", self._next, strong=True))
                 elif answered:
-                    button("Another series", lambda: self._again(seed=state.seed + 1), strong=True)
+                    self.buttons.append(button("Another series", lambda: self._again(seed=state.seed + 1), strong=True))
                 if moves:
                     feel = f"() => window.molyneuxFeel('c{self.question.element_id}')"
                     button("Feel it again").on("click", js_handler=feel)
-        if moves:
-            self._feel()
+        return moves
 
     def _choice(self, series: Series, place: int, view: Any, *, path: bool) -> bool:
         """One of the two things, with the button that chooses it, or what it was; whether something moves."""
@@ -159,7 +169,7 @@ class _Which:
             about = f"{_ORDER[place].lower()}: {questions.target}"
             moves = show_sense(series.asking.model.spec.modality(questions.target), view, about=about, path=path)
             if row >= len(state.answers):
-                button(_ORDER[place], lambda: self._answer(place), strong=True)
+                self.buttons.append(button(_ORDER[place], lambda: self._answer(place), strong=True))
                 return moves
             name, right = questions.values(row)[place], int(questions.right[row]) == place
             with ui.element("figcaption"):
@@ -169,10 +179,6 @@ class _Which:
                 chose = ["you"] * (state.said[row] == place) + [model] * (int(series.answers[model].chosen[row]) == place)
                 ui.label(f"chosen by {' and '.join(chose)}" if chose else "chosen by nobody")
         return moves
-
-    def _feel(self) -> None:
-        """Let the fingers move once, where the browser has drawn them."""
-        ui.timer(0.05, lambda: ui.run_javascript(f"window.molyneuxFeel('c{self.question.element_id}')"), once=True)
 
     def _show_score(self, series: Series) -> None:
         said = self.visit.state.said

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 PATH, TITLE = "/worlds", "Worlds"
 INTRO = "Look at what models learn from: samples with everything that is true of them, at every level, whole or broken."
 COUNT = 24
+_MODALITIES = ("image,text", "image,text,touch", "touch,text")
 _CORRUPTIONS = ("", "GaussianNoise", "Blur", "Erasing", "SaltAndPepper", "Dropout", "Tint", "Rotation", "Typos", "LetterShuffle")
 
 
@@ -105,8 +106,11 @@ def simple_settings(world: type[SplitDataset]) -> dict[str, tuple[tuple[str, ...
             found[name] = (tuple(map(str, range(1, 6))), str(item.default))
         elif get_origin(options) is Literal and isinstance(item.default, str):
             found[name] = (tuple(map(str, get_args(options))), item.default)
-    if "modalities" in arguments(world):
-        found["modalities"] = (("image,text", "image,text,touch", "touch,text"), "image,text")
+    usual = arguments(world)["modalities"].default if "modalities" in arguments(world) else None
+    if isinstance(usual, list | tuple):
+        default = ",".join(usual)
+        others = [names for names in _MODALITIES if set(names.split(",")) != set(default.split(","))]
+        found["modalities"] = ((default, *others), default)
     return found
 
 

@@ -1,0 +1,51 @@
+"""Which is which, as a page that needs no computing: questions of two series, with what a model answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from molyneux.core import Gallery
+from molyneux.report.page import Block, Page, Section, Statements, draw_galleries
+from molyneux.studio.cells import cell_of
+from molyneux.studio.library import Library
+from molyneux.studio.which import Series, WhichState, about_training, question_words, series_of
+
+TITLE = "Which is which?"
+_SHOWN = 10
+"""Questions that are shown of a series."""
+_SERIES = {False: "Any two shapes", True: "Two that are alike"}
+
+
+def which_page(library: Library, told: Callable[[str], object] = lambda words: None) -> Page:
+    """Questions about new shapes, which of both is right, and which the model that comes with the package chooses.
+
+    Raises:
+        MolyneuxError: what opening the model and its samples raises.
+    """
+    sections = list[Section]()
+    for alike, title in _SERIES.items():
+        told(f"{TITLE} {title}")
+        series = series_of(library, WhichState(alike=alike))
+        if not sections:
+            words = Statements((question_words(series), about_training(series)))
+            sections.append(Section("question", "The question", "", (words,)))
+        sections.append(Section(title.lower().replace(" ", "-"), title, "", _questions(series, title)))
+    facts = (f"{series.asking.model.name}, seed 0; {len(series.asking.samples)} test samples",)
+    return Page("studio", TITLE, facts, (), tuple(sections))
+
+
+def _questions(series: Series, title: str) -> tuple[Block, ...]:
+    """The first questions of a series as a gallery."""
+    spec, asked, name = series.asking.model.spec, series.questions, series.asking.model.name
+    chosen, rows = series.answers[name].chosen, []
+    for row in range(_SHOWN):
+        cells = [cell_of(spec.modality(asked.source), asked.given_view(row))]
+        for place, view in enumerate(asked.choice_views(row)):
+            right = place == int(asked.right[row])
+            said = ["the same" if right else "another", *([f"{name} chose it"] if chosen[row] == place else [])]
+            told = right if chosen[row] == place else None
+            cells.append(replace(cell_of(spec.modality(asked.target), view), reading="; ".join(said), correct=told))
+        rows.append(tuple(cells))
+    note = "Each row is a question. Below the right one stands that it is the same shape."
+    return tuple(draw_galleries([Gallery(title.lower(), title, note, ("given", "the first", "the second"), tuple(rows))]))
