@@ -13,7 +13,7 @@ import numpy as np
 
 from molyneux.data import Bridging, MolyneuxShapes
 
-STEPS, SAMPLES, QUESTIONS = 600, 3000, 400  # `molyneux run configs/molyneux-v1.yaml` takes 2,000 steps
+STEPS, SAMPLES, QUESTIONS = 1500, 3000, 400  # `molyneux run configs/molyneux-v1.yaml` takes 2,000 steps
 worlds = {
     bridged: MolyneuxShapes(level=2, image_size=32, modalities=["image", "touch"], bridging=Bridging(bridged=bridged, share=0.5))
     for bridged in (0, 128)

@@ -8,7 +8,7 @@ import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 MAKER = runpy.run_path(str(DOCS / "notebook.py"))
-SHORT = {"STEPS, SAMPLES, QUESTIONS = 600, 3000, 400": "STEPS, SAMPLES, QUESTIONS = 4, 600, 20"}
+SHORT = {"STEPS, SAMPLES, QUESTIONS = 1500, 3000, 400": "STEPS, SAMPLES, QUESTIONS = 4, 600, 20"}
 """What makes the notebook of Molyneux's question short."""
 
 

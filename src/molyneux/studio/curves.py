@@ -90,7 +90,7 @@ def _plot(traces: list[dict[str, Any]], *, across: str, up: str, logarithmic: bo
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"color": "#7a756d"},
         "showlegend": len(traces) > 1,
-        "legend": {"orientation": "h", "y": -0.25},
+        "legend": {"orientation": "h", "y": -0.25, "yanchor": "top"},
     }
     made = ui.plotly({"data": traces, "layout": layout, "config": {"displayModeBar": False, "responsive": True}}).classes("plot")
     made.props["role"], made.props["aria-label"] = "img", about or f"{up} over {across}"

@@ -91,7 +91,7 @@ class Asking:
 
 
 @dataclass(frozen=True)
-class Series:
+class QuestionSeries:
     """The questions of a series with the answers of the model, and of who knows elongation alone."""
 
     asking: Asking
@@ -142,7 +142,7 @@ def _things(samples: Batch, spec: Spec, role: str) -> int:
     return len(set(codes[codes[:, 1] == wanted][:, 0].tolist()))
 
 
-def series_of(library: Library, state: WhichState) -> Series:
+def series_of(library: Library, state: WhichState) -> QuestionSeries:
     """The questions of a state, and how the model of the state answers them.
 
     Raises:
@@ -155,7 +155,7 @@ def series_of(library: Library, state: WhichState) -> Series:
     source = chosen(state.given, asking.senses)
     target = asking.senses[1 - asking.senses.index(source)]
 
-    def make() -> Series:
+    def make() -> QuestionSeries:
         questions = runs.two_way_questions(
             asking.samples,
             asking.model.spec,
@@ -171,13 +171,13 @@ def series_of(library: Library, state: WhichState) -> Series:
         world = asking.model.dataset()
         if isinstance(world, MolyneuxShapes):
             answers["elongation alone"] = runs.answer_by_outlines(world, questions, statistics=("elongation",))
-        return Series(asking, role, questions, answers)
+        return QuestionSeries(asking, role, questions, answers)
 
     what = f"two-way {source} {role} {state.alike} {state.seed}"
     return library.once(asking.model, what, make)
 
 
-def about_training(series: Series) -> str:
+def about_training(series: QuestionSeries) -> str:
     """What the shapes of a series were to the model in training, in a sentence."""
     sentences = {
         "new": "Neither sense met these shapes in its training.",
@@ -194,13 +194,13 @@ def about_training(series: Series) -> str:
     return told + sentences.get(series.role, "")
 
 
-def given_words(series: Series) -> str:
+def given_words(series: QuestionSeries) -> str:
     """What is given, in a word or two."""
     kind = series.asking.model.spec.modality(series.questions.source).kind
     return "what is felt" if kind == "series" else "what is seen"
 
 
-def question_words(series: Series) -> str:
+def question_words(series: QuestionSeries) -> str:
     """What is asked, in a sentence."""
     spec, questions = series.asking.model.spec, series.questions
     if spec.modality(questions.source).kind == "series":
@@ -208,7 +208,7 @@ def question_words(series: Series) -> str:
     return "You see this shape. Which of the two that a hand feels is it?"
 
 
-def verdict(series: Series, state: WhichState) -> str:
+def verdict(series: QuestionSeries, state: WhichState) -> str:
     """Whether the person and the model chose the right thing in the question that is looked at, in a sentence."""
     row, name = state.number, series.asking.model.name
     right = int(series.questions.right[row])
@@ -220,7 +220,7 @@ def verdict(series: Series, state: WhichState) -> str:
     return f"{first}. {name} chose the {'right' if its == right else 'wrong'} one{too}."
 
 
-def summary(series: Series, state: WhichState) -> str:
+def summary(series: QuestionSeries, state: WhichState) -> str:
     """How a whole series ended, in a sentence."""
     name, right = series.asking.model.name, series.right(state.said)
     told = f"You chose right {right} of {QUESTIONS} times, {name} {_points(series.answers[name], QUESTIONS)}"
@@ -232,7 +232,7 @@ def summary(series: Series, state: WhichState) -> str:
 
 
 def record_curves(
-    studies: Mapping[str, Sequence[StudyRun]], study: str, series: Series, *, alike: bool
+    studies: Mapping[str, Sequence[StudyRun]], study: str, series: QuestionSeries, *, alike: bool
 ) -> tuple[ChoiceCurve, ...]:
     """The curves of a study for the senses and the role of a series."""
     from molyneux.report import choice_curves
@@ -243,14 +243,14 @@ def record_curves(
     return choice_curves(studies[study], source=questions.source, target=questions.target, role=series.role or "new", alike=alike)
 
 
-def asked_studies(studies: Mapping[str, Sequence[StudyRun]], series: Series) -> dict[str, Sequence[StudyRun]]:
+def asked_studies(studies: Mapping[str, Sequence[StudyRun]], series: QuestionSeries) -> dict[str, Sequence[StudyRun]]:
     """The studies on record with curves of several points for a series, that with the most runs first."""
     order = sorted(studies, key=lambda name: -len(studies[name]))
     found = {name: record_curves(studies, name, series, alike=False) for name in order}
     return {name: studies[name] for name, curves in found.items() if any(len(curve.points) > 1 for curve in curves)}
 
 
-def sense_words(series: Series) -> dict[str, str]:
+def sense_words(series: QuestionSeries) -> dict[str, str]:
     """By modality, what is done with what is given: felt or seen."""
     spec = series.asking.model.spec
     return {name: f"{story.sense_word(spec, name)} is given" for name in series.asking.senses}

@@ -9,7 +9,7 @@ from molyneux.core import Gallery
 from molyneux.report.page import Block, Page, Section, Statements, draw_galleries
 from molyneux.studio.cells import cell_of
 from molyneux.studio.library import Library
-from molyneux.studio.which import Series, WhichState, about_training, question_words, series_of
+from molyneux.studio.which import QuestionSeries, WhichState, about_training, question_words, series_of
 
 TITLE = "Which is which?"
 _SHOWN = 10
@@ -35,7 +35,7 @@ def which_page(library: Library, told: Callable[[str], object] = lambda words: N
     return Page("studio", TITLE, facts, (), tuple(sections))
 
 
-def _questions(series: Series, title: str) -> tuple[Block, ...]:
+def _questions(series: QuestionSeries, title: str) -> tuple[Block, ...]:
     """The first questions of a series as a gallery."""
     spec, asked, name = series.asking.model.spec, series.questions, series.asking.model.name
     chosen, rows = series.answers[name].chosen, []

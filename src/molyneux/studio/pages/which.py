@@ -20,7 +20,7 @@ from molyneux.studio.which import (
     QUESTIONS,
     SAMPLES,
     WORLD,
-    Series,
+    QuestionSeries,
     WhichState,
     about_training,
     asked_studies,
@@ -52,7 +52,7 @@ async def build(visit: Visit[WhichState]) -> None:
 class _Which:
     def __init__(self, visit: Visit[WhichState]) -> None:
         self.visit = visit
-        self.series: Series | None = None
+        self.series: QuestionSeries | None = None
         self.studies: Mapping[str, Sequence[StudyRun]] = {}
         self.buttons: list[ui.button] = []
 
@@ -73,7 +73,7 @@ class _Which:
         """Draw the questions of the state, and show them."""
         library, state = self.visit.library, self.visit.state
 
-        def prepared(_: object) -> tuple[Series, tuple[str, ...], Mapping[str, Sequence[StudyRun]]]:
+        def prepared(_: object) -> tuple[QuestionSeries, tuple[str, ...], Mapping[str, Sequence[StudyRun]]]:
             studies = library.of_records("choices", runs.read_choices) if library.results else {}
             return series_of(library, state), library.trained_on(WORLD), studies
 
@@ -86,7 +86,7 @@ class _Which:
         self._show()
         self._show_records(self.series)
 
-    def _show_form(self, series: Series, names: Sequence[str]) -> None:
+    def _show_form(self, series: QuestionSeries, names: Sequence[str]) -> None:
         state = self.visit.state
         with self.form.fresh():
             self._select("Model", {name: name for name in names}, series.asking.model.name, "model")
@@ -135,7 +135,7 @@ class _Which:
         if script:  # when the browser has drawn it
             self.visit.client.run_javascript(f"setTimeout(() => {{ {script} }}, 50)")
 
-    def _show_question(self, series: Series) -> bool:
+    def _show_question(self, series: QuestionSeries) -> bool:
         """The question that is looked at; whether something moves."""
         self.buttons = []
         state, questions, spec = self.visit.state, series.questions, series.asking.model.spec
@@ -162,7 +162,7 @@ class _Which:
                     button("Feel it again").on("click", js_handler=feel)
         return moves
 
-    def _choice(self, series: Series, place: int, view: Any, *, path: bool) -> bool:
+    def _choice(self, series: QuestionSeries, place: int, view: Any, *, path: bool) -> bool:
         """One of the two things, with the button that chooses it, or what it was; whether something moves."""
         state, questions, row = self.visit.state, series.questions, self.visit.state.number
         with ui.element("figure").classes("sample"):
@@ -180,7 +180,7 @@ class _Which:
                 ui.label(f"chosen by {' and '.join(chose)}" if chose else "chosen by nobody")
         return moves
 
-    def _show_score(self, series: Series) -> None:
+    def _show_score(self, series: QuestionSeries) -> None:
         said = self.visit.state.said
         with self.score.fresh():
             if not said:
@@ -191,7 +191,7 @@ class _Which:
             show_shares(series.shares(said))
             again(_lines(self.visit, series))
 
-    def _show_records(self, series: Series) -> None:
+    def _show_records(self, series: QuestionSeries) -> None:
         with self.records.fresh():
             if not self.studies:
                 note(
@@ -221,7 +221,7 @@ class _Which:
             self._show_records(self.series)
 
 
-def _lines(visit: Visit[WhichState], series: Series) -> str:
+def _lines(visit: Visit[WhichState], series: QuestionSeries) -> str:
     """The lines of Python that ask the model the same questions."""
     questions, state = series.questions, visit.state
     where = f" where={{'role': {series.role!r}}}," if series.role else ""
