@@ -150,12 +150,13 @@ class Score:
         Raises:
             DataError: a line is no score; names the file and the line. CorruptFileError: the file holds no lines of JSON.
         """
-        scores, origin, others = list[Score](), None, {name: fits for name, fits in _FIELDS.items() if name != "origin"}
+        scores, origins, others = list[Score](), list[Any](), {name: fits for name, fits in _FIELDS.items() if name != "origin"}
         for number, record in enumerate(store.read_lines(path), 1):
-            same = record.get("origin", {}) == origin
-            origin = record["origin"] = origin if same else record.get("origin", {})
+            known = next((origin for origin in origins if origin == record.get("origin", {})), None)
+            origins += [record.get("origin", {})] if known is None else []
+            record["origin"] = origins[-1] if known is None else known
             try:
-                scores.append(cls._read(record, others if same else _FIELDS))
+                scores.append(cls._read(record, _FIELDS if known is None else others))
             except DataError as error:
                 raise DataError(f"{path}, line {number}: {error}") from error
         return scores

@@ -123,10 +123,12 @@ class RecordLines:
         texts = _texts(given)
         base = _nearest(texts, self._settings) or self._tell("settings", self._settings, given, texts, lines)
         own = {name: value for name, value in given.items() if (base.texts or {})[name] != texts[name]}
-        used, groups = {base.digest}, list[list[Any]]()
+        used, groups, origins = {base.digest}, list[list[Any]](), dict[int, _Shared]()
         for _, same in groupby(run.scores, key=lambda score: id(score.origin)):
             scores = list(same)
-            origin = self._origin(json.loads(compact(dict(scores[0].origin))), lines)
+            if (place := id(scores[0].origin)) not in origins:
+                origins[place] = self._origin(json.loads(compact(dict(scores[0].origin))), lines)
+            origin = origins[place]
             if not groups or groups[-1][0] != origin.label:
                 groups.append([origin.label])
             for score in scores:

@@ -481,19 +481,19 @@ def many():
 def test_the_page_of_many_settings_shows_the_best_of_each_score(many, tmp_path):
     write_study(many, tmp_path, name="many")
     text = (tmp_path / "study.md").read_text()
-    assert "Of 200 settings, this page shows the 60 that are best in the main scores" in text
+    assert "Of 200 settings, this page shows the 30 that are best in the main scores" in text
     lines = text.partition("## Results")[2].partition("## ")[0].splitlines()
     shown = {line.split("|")[1].strip() for line in lines if "rate" in line}
-    assert len(shown) == 60
-    best = [f"rate {99 - place}, width 1" for place in range(15)]
-    other = [f"rate {place}, width {width}" for place in range(15) for width in (0, 1)]
+    assert len(shown) == 30
+    best = [f"rate {99 - place}, width 1" for place in range(8)]
+    other = [f"rate {place}, width {width}" for place in range(6) for width in (0, 1)]
     assert {*best, *other} <= shown
     assert not any(f"rate {place}, width 0" in shown for place in range(40, 60))
     with (tmp_path / "tables" / "results.csv").open() as file:
         table = [row for row in csv.reader(file) if row[0].startswith("rate")]
     assert len(table) == 200
-    assert "60 of 200 rows" not in text  # the rows of chance count too
-    assert "61 of 201 rows; tables/results.csv has all" in text
+    assert "30 of 200 rows; tables/significance.csv has all" in text
+    assert "31 of 201 rows; tables/results.csv has all" in text  # that of chance counts too
     assert (tmp_path / "study.html").stat().st_size < 1_000_000
 
 
@@ -505,7 +505,7 @@ def test_what_is_best_is_found_among_all_settings_and_not_among_those_shown(many
     assert page.headlines[1].number != alone.headlines[1].number
     (table,) = next(section for section in page.sections if section.name == "significance").blocks
     assert len(table.rows) == 200
-    assert len(table.on_page.rows) == 60
+    assert len(table.on_page.rows) == 30
     assert alone.remarks == ()
 
 

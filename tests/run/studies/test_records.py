@@ -121,7 +121,7 @@ def test_a_run_that_was_measured_again_takes_the_place_of_its_record(
         append_records(path, run)
     changed = study_run(finished.folder)
     changed = replace(changed, scores=changed.scores[1:])
-    monkeypatch.setattr(records, "study_run", lambda folder: changed)
+    monkeypatch.setattr(records, "study_run", lambda folder, known: changed)
     Records(path).add(finished.folder, experiment)
     found = load_records(path)
     assert len(found) == 4

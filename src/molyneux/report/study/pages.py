@@ -20,7 +20,7 @@ from molyneux.report.study.findings import findings_table, study_answer, study_h
 from molyneux.report.study.groups import Key, SeedGroup, StudyPart, divide
 from molyneux.report.study.heatmap import blank_tables, heat_tables
 from molyneux.report.study.seeds import OverSeeds, above, over_seeds, published_interval
-from molyneux.report.study.shown import MOST_COLUMNS, best_places, only, shown_sentence
+from molyneux.report.study.shown import BEST_COLUMNS, best_places, only, shown_sentence
 from molyneux.report.study.significance import compared_table
 from molyneux.report.study.tables import (
     NOTE,
@@ -134,7 +134,7 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
     parts = _parts(runs)
     shown = [best_places(part) for part in parts]
     some = [only(part, places) for part, places in zip(parts, shown, strict=True)]
-    few = [only(part, best_places(part, MOST_COLUMNS)) for part in parts]
+    few = [only(part, best_places(part, BEST_COLUMNS)) for part in parts]
     seen = [run for part in some for group in part.groups for run in group.runs]
     short = shortfall_table(some)
     ablations = tuple(table for part in parts for table in ablation_tables(part))

@@ -8,19 +8,19 @@ from itertools import zip_longest
 
 from molyneux.report.study.groups import Key, StudyPart
 
-MOST_ROWS = 60
-"""Settings of a part that the page of a study shows in rows; of more, the best."""
-MOST_COLUMNS = 20
-"""Settings in columns, where a part has more than `MOST_ROWS`."""
+MOST = 60
+"""Settings of a part that the page of a study shows; of more, the best."""
+BEST_ROWS, BEST_COLUMNS = 30, 20
+"""How many of these are shown in rows, and in columns and drawings."""
 
 
-def best_places(part: StudyPart, most: int = MOST_ROWS) -> tuple[int, ...]:
-    """The places of the groups of a part that are shown: all, or of more than `MOST_ROWS` the `most` best ones.
+def best_places(part: StudyPart, most: int = BEST_ROWS) -> tuple[int, ...]:
+    """The places of the groups of a part that are shown: all, or of more than `MOST` the `most` best ones.
 
     The best by each of the main scores are taken in turn, so that the best one of every column is among them.
     """
     everything = range(len(part.groups))
-    if len(everything) <= MOST_ROWS:
+    if len(everything) <= MOST:
         return tuple(everything)
     chosen = dict[int, None]()
     for places in zip_longest(*(_ranked(part, key) for key in part.strict or part.main)):
@@ -38,20 +38,21 @@ def only(part: StudyPart, places: Sequence[int]) -> StudyPart:
     return replace(part, groups=tuple(part.groups[place] for place in places))
 
 
-def spread_places(count: int, most: int = MOST_ROWS) -> tuple[int, ...] | None:
-    """Places at equal distances among so many, both ends among them; None for all of no more than `most`."""
-    return None if count <= most else tuple(sorted({round(step * (count - 1) / (most - 1)) for step in range(most)}))
+def spread_places(count: int) -> tuple[int, ...] | None:
+    """Places at equal distances among so many, both ends among them; None for all of no more than `MOST`."""
+    steps = BEST_ROWS - 1
+    return None if count <= MOST else tuple(sorted({round(step * (count - 1) / steps) for step in range(steps + 1)}))
 
 
 def shown_sentence(parts: Sequence[StudyPart]) -> tuple[str, ...]:
     """What the page of a study with too many settings leaves out; nothing for others."""
-    many = [part for part in parts if len(part.groups) > MOST_ROWS]
+    many = [part for part in parts if len(part.groups) > MOST]
     if not many:
         return ()
     settings, each = f"{sum(len(part.groups) for part in many):,} settings", " of each part" if len(many) > 1 else ""
     return (
-        f"Of {settings}, this page shows the {MOST_ROWS}{each} that are best in the main scores, and drawings and further "
-        f"measures of {MOST_COLUMNS}. What is best, and the tests, are of all; the main tables have all of them as CSV.",
+        f"Of {settings}, this page shows the {BEST_ROWS}{each} that are best in the main scores, and drawings and further "
+        f"measures of {BEST_COLUMNS}. What is best, and the tests, are of all; the main tables have all of them as CSV.",
     )
 
 

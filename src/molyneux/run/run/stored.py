@@ -109,7 +109,8 @@ def _recorded(stage: Path, folder: Path) -> bool:
 
 def record_machine(path: Path) -> None:
     """Write `machine.json` where it is not there, or is not what the record of the samples says."""
-    recorded = store.read_stage(path / "samples")["details"].get("machine") if store.made_by(path / "samples") else None
+    stage = path / "samples"
+    recorded = store.read_stage(stage)["details"].get("machine") if store.is_file(stage / "stage.json") else None
     place = files.inside(path, _MACHINE)
     try:
         found = store.read_json(place) if place.exists() else None

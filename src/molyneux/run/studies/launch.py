@@ -284,8 +284,8 @@ class Pool:
         try:  # not `store.write_text`: the file is made anew for every attempt, and need not outlast the machine
             settings.parent.mkdir(parents=True, exist_ok=True)
             settings.write_text(dump_sections(experiment.document, self._sections), encoding="utf-8")
-        except OSError as error:
-            raise store.store_error(error, settings) from error
+        except OSError as problem:
+            raise store.store_error(problem, settings) from problem
         job = Job(name, settings, folder.resolve(), settings.with_suffix(".log"), place)
         error = self.launcher.run(job, lambda step, done, total: self.progress.run(name, step, done, total))
         return error, pruned_run(place) if place is not None and not error else None
