@@ -12,6 +12,7 @@ import os
 import pickle
 import stat
 import struct
+import time
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -39,6 +40,8 @@ DAMAGED = (
 )
 """What libraries raise for the content of damaged files, beside errors of their own; OSError may also be one of the system."""
 
+SETTLED = 2_000_000_000
+"""Nanoseconds after its last change from which the time stamp of a file tells one content from the next on every file system."""
 MOST_TEXT = 1 << 26
 """Bytes of a text (JSON, JSON lines, YAML) that are read at once; larger ones are refused, for they take 20 times the memory."""
 
@@ -115,6 +118,13 @@ def open_plain(path: Path, *, most: int | None = None) -> io.BufferedReader:
     except BaseException:
         os.close(handle)
         raise
+
+
+def version(path: Path, settled: int = SETTLED) -> tuple[int, ...] | None:
+    """What tells the versions of a file apart (inode, size and time stamps); None while it is too new for that."""
+    status = path.stat()
+    found = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    return None if time.time_ns() - status.st_ctime_ns < settled else found
 
 
 def read_plain(path: Path, *, most: int = MOST_TEXT) -> bytes:

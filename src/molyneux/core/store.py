@@ -15,7 +15,6 @@ import os
 import re
 import secrets
 import shutil
-import time
 import tokenize
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -33,16 +32,15 @@ BLOCK = 1 << 22
 """Bytes in one block of a checksum."""
 
 MOST_LINES = 1 << 29
-_JSON = json.JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False)
 """Bytes of a file of JSON lines that are read; larger ones are refused."""
+_JSON = json.JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False)
 
 _RECORD, _SHOWN = "stage.json", 500
 _LONGEST = 100
 """Characters of a name that its file name keeps."""
 _RESTORE = "restore it from a copy, or repeat the step that wrote it"
 _MAKE_AGAIN = "restore it from a copy, or delete {} to make it again"
-_SETTLED = 2_000_000_000
-"""Nanoseconds after its last change from which the time stamp of a file tells one content from the next on every file system."""
+_SETTLED = files.SETTLED
 
 
 @contextmanager
@@ -258,15 +256,8 @@ def _checksum(blocks: Iterable[bytes | memoryview]) -> str:
 
 def _checksum_once(path: Path) -> str:
     """The checksum of a file, computed once per process for every version of the file (by inode, size and time stamps)."""
-    version = file_version(path)
+    version = files.version(path, _SETTLED)
     return checksum(path) if version is None else _checksum_of(path.absolute(), version)
-
-
-def file_version(path: Path) -> tuple[int, ...] | None:
-    """What tells the versions of a file apart (inode, size and time stamps); None while it is too new for that."""
-    status = path.stat()
-    version = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-    return None if time.time_ns() - status.st_ctime_ns < _SETTLED else version
 
 
 @lru_cache(maxsize=2**16)
@@ -276,8 +267,7 @@ def _checksum_of(path: Path, version: tuple[int, ...]) -> str:
 
 def fingerprint(settings: Any) -> str:
     """Hash of plain settings (dictionaries, lists, numbers, strings), independent of key order; 16 hex digits."""
-    text = _JSON.encode(settings)
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    return hashlib.blake2b(_JSON.encode(settings).encode(), digest_size=8).hexdigest()
 
 
 class StageFolder:

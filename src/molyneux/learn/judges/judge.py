@@ -190,7 +190,7 @@ class Judge:
 def file_digest(path: Path) -> str:
     """SHA-256 of a judge's file: another judge has another. Raises StoreError where it cannot be read."""
     try:
-        version = store.file_version(path)
+        version = files.version(path)
         return _digest(path) if version is None else _digest_of(path.absolute(), version)
     except OSError as error:
         raise store.read_error(error, path) from error
