@@ -75,10 +75,37 @@ def philox(c0: np.uint64, c1: np.uint64, k0: np.uint64, k1: np.uint64) -> tuple[
 
 
 @compiled
+def _philox_pair(
+    c0: np.uint64, d0: np.uint64, row: np.uint64, k0: np.uint64, k1: np.uint64
+) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64, np.uint64, np.uint64, np.uint64, np.uint64]:
+    """`philox` of the counters (c0, row) and (d0, row); the processor computes both at the same time."""
+    c1, d1 = row, row
+    c2 = c3 = d2 = d3 = np.uint64(0)
+    for _ in range(10):
+        h0, l0, h1, l1 = upper_product(_M0, c0), _M0 * c0, upper_product(_M1, c2), _M1 * c2
+        g0, m0, g1, m1 = upper_product(_M0, d0), _M0 * d0, upper_product(_M1, d2), _M1 * d2
+        c0, c1, c2, c3 = h1 ^ c1 ^ k0, l1, h0 ^ c3 ^ k1, l0
+        d0, d1, d2, d3 = g1 ^ d1 ^ k0, m1, g0 ^ d3 ^ k1, m0
+        k0, k1 = k0 + _W0, k1 + _W1
+    return c0, c1, c2, c3, d0, d1, d2, d3
+
+
+@compiled
 def _fill(stream: np.ndarray, indices: np.ndarray, out: np.ndarray) -> None:
-    count = out.shape[1]
+    count, unit = out.shape[1], 1.0 / 9007199254740992.0
     for row in range(len(indices)):
-        for block in range((count + 3) // 4):
-            words = philox(np.uint64(block + 1), indices[row], stream[0], stream[1])
-            for lane in range(min(4, count - 4 * block)):
-                out[row, 4 * block + lane] = (words[lane] >> _SHIFT) * (1.0 / 9007199254740992.0)
+        for block in range(0, count // 8 * 2, 2):
+            words = _philox_pair(np.uint64(block + 1), np.uint64(block + 2), indices[row], stream[0], stream[1])
+            place = 4 * block
+            out[row, place] = (words[0] >> _SHIFT) * unit
+            out[row, place + 1] = (words[1] >> _SHIFT) * unit
+            out[row, place + 2] = (words[2] >> _SHIFT) * unit
+            out[row, place + 3] = (words[3] >> _SHIFT) * unit
+            out[row, place + 4] = (words[4] >> _SHIFT) * unit
+            out[row, place + 5] = (words[5] >> _SHIFT) * unit
+            out[row, place + 6] = (words[6] >> _SHIFT) * unit
+            out[row, place + 7] = (words[7] >> _SHIFT) * unit
+        for place in range(count // 8 * 8, count, 4):
+            last = philox(np.uint64(place // 4 + 1), indices[row], stream[0], stream[1])
+            for lane in range(min(4, count - place)):
+                out[row, place + lane] = (last[lane] >> _SHIFT) * unit

@@ -139,7 +139,7 @@ class FileRows:
         if self._handle is None:
             return self._array.take(rows, axis=0)
         found = np.empty((len(rows), *self._array.shape[1:]), self._array.dtype)
-        content, size = memoryview(found.reshape(-1).view(np.uint8)), self._row
+        content, size = found.reshape(-1).view(np.uint8).data, self._row
         if len(rows) > 1 and rows[-1] - rows[0] == len(rows) - 1 and bool((np.diff(rows) == 1).all()):
             self._read(self._handle, content, int(rows[0]))
         else:

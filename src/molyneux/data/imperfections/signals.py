@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, final
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -17,6 +18,9 @@ from molyneux.core import Kind, seeds
 from molyneux.data.imperfections.corruption import Corruption, ModalityBatch
 from molyneux.data.imperfections.pixel_kernels import noisy
 from molyneux.data.imperfections.texts import without_symbols
+
+_IN_CACHE = 1 << 17
+"""Random numbers that are drawn and used before the next, so that they stay in the processor's cache."""
 
 _STEPS = "a whole number of steps, at least one step, got {}"
 
@@ -48,9 +52,12 @@ class GaussianNoise(Corruption):
         """See `Corruption.change`."""
         if part.is_bytes:
             count = math.prod(part.modality.shape)
-            uniforms = seeds.uniforms(part.stream, part.indices, count + count % 2)
-            found = noisy(part.view.reshape(-1, count).numpy(), uniforms, self.scale * strength)
-            return torch.from_numpy(found).reshape(part.view.shape), None
+            view, found, chunk = part.view.reshape(-1, count).numpy(), [], max(1, _IN_CACHE // count)
+            for start in range(0, len(view), chunk):
+                uniforms = seeds.uniforms(part.stream, part.indices[start : start + chunk], count + count % 2)
+                found.append(noisy(view[start : start + chunk], uniforms, self.scale * strength))
+            whole = np.concatenate(found) if found else np.empty_like(view)
+            return torch.from_numpy(whole).reshape(part.view.shape), None
         noise = part.normals(*part.modality.shape).mul_(self.scale * strength)
         return part.restored(noise.add_(part.unit())), None
 

@@ -159,14 +159,15 @@ class _Sums:
     """Sums of kernels between groups of samples, from which the distance without any group follows."""
 
     def __init__(self, first: np.ndarray, second: np.ndarray, *, groups: int) -> None:
-        short = _fit_32_bits(first) and _fit_32_bits(second)
+        squares = [np.einsum("nf,nf->n", features, features) / features.shape[1] for features in (first, second)]
+        short = all(_fit_32_bits(features, lengths) for features, lengths in zip((first, second), squares, strict=True))
         parts, others = (
             np.array_split(features.astype(np.float32) if short else features, groups) for features in (first, second)
         )
         self.sizes = [np.array([len(part) for part in split]) for split in (parts, others)]
         self.within = [_sums_within(split) for split in (parts, others)]
         self.across = np.array([[_sum_of_kernels(one, other) for other in others] for one in parts])
-        self.equal = [_diagonal_sums(features, size) for features, size in zip((first, second), self.sizes, strict=True)]
+        self.equal = [_diagonal_sums(lengths, size) for lengths, size in zip(squares, self.sizes, strict=True)]
 
 
 def _distance(sums: _Sums, left_out: int | None) -> float:
@@ -179,11 +180,9 @@ def _distance(sums: _Sums, left_out: int | None) -> float:
     return own + other - 2 * float(sums.across[np.ix_(keep, keep)].sum()) / (n * m)
 
 
-def _fit_32_bits(features: np.ndarray) -> bool:
-    """Whether 32 bits hold features (N, F) float64 exactly, and the cubes of their products."""
-    if np.square(features).sum(1).max() / features.shape[1] >= _LARGEST:
-        return False
-    return bool(np.array_equal(features.astype(np.float32), features))
+def _fit_32_bits(features: np.ndarray, squares: np.ndarray) -> bool:
+    """Whether 32 bits hold features (N, F) float64 exactly, and the cubes of their products; `squares` (N,) are mean squares."""
+    return bool(squares.max() < _LARGEST and np.array_equal(features.astype(np.float32), features))
 
 
 def _sums_within(groups: Sequence[np.ndarray]) -> np.ndarray:
@@ -208,7 +207,7 @@ def _sum_of_kernels(first: np.ndarray, second: np.ndarray) -> float:
     return total
 
 
-def _diagonal_sums(features: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Sums of the kernels of samples with themselves, (G,)."""
+def _diagonal_sums(squares: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Sums of the kernels of samples with themselves, (G,), of their mean squares (N,)."""
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    return np.asarray(np.add.reduceat((np.square(features).sum(1) / features.shape[1] + 1) ** 3, starts))
+    return np.asarray(np.add.reduceat((squares + 1) ** 3, starts))
