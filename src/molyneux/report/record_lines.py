@@ -87,6 +87,7 @@ class RecordLines:
         self.path = path
         self._settings: dict[str, _Shared] = {}
         self._origins: dict[str, _Shared] = {}
+        self._whole: dict[str, list[_Shared]] = {"settings": [], "origin": []}
         self._measured: dict[str, Measured] = {}
         self._by_kind: dict[str, Measured] = {}
         self._by_form: dict[tuple[Any, ...], Measured] = {}
@@ -121,7 +122,7 @@ class RecordLines:
         self._begun = True
         given = flatten(json.loads(compact(dict(run.settings))))
         texts = _texts(given)
-        base = _nearest(texts, self._settings) or self._tell("settings", self._settings, given, texts, lines)
+        base = _nearest(texts, self._whole["settings"]) or self._tell("settings", self._settings, given, texts, lines)
         own = {name: value for name, value in given.items() if (base.texts or {})[name] != texts[name]}
         used, groups, origins = {base.digest}, list[list[Any]](), dict[int, _Shared]()
         for _, same in groupby(run.scores, key=lambda score: id(score.origin)):
@@ -168,6 +169,7 @@ class RecordLines:
                 line[kind] not in known or like is None
             ):  # told twice where two files were joined: others may be like the whole one
                 known[line[kind]] = shared
+                self._whole[kind] += [shared] if like is None else []
             if kind == "origin":
                 self._by_origin.setdefault(digest, shared)
         return None
@@ -248,14 +250,15 @@ class RecordLines:
         digest = store.fingerprint(values)
         label = _free_label(digest, known)
         lines.append(_line(kind, label, {"values": values}))
-        return known.setdefault(label, _Shared(label, digest, values, texts))
+        self._whole[kind].append(_Shared(label, digest, values, texts))
+        return known.setdefault(label, self._whole[kind][-1])
 
     def _origin(self, values: dict[str, Any], lines: list[str]) -> _Shared:
         digest = store.fingerprint(values)
         if digest in self._by_origin:
             return self._by_origin[digest]
         texts = _texts(values)
-        like = _nearest(texts, self._origins)
+        like = _nearest(texts, self._whole["origin"])
         if like is None:
             origin = self._tell("origin", self._origins, values, texts, lines)
         else:
@@ -281,9 +284,9 @@ class RecordLines:
         return self._by_form.setdefault(form, self._by_kind[kind])
 
 
-def _nearest(texts: Mapping[str, str], known: Mapping[str, _Shared]) -> _Shared | None:
-    """Of what is told with the same names, that of which the least differs; None where most of it does."""
-    same = [one for one in known.values() if one.texts is not None and one.texts.keys() == texts.keys()]
+def _nearest(texts: Mapping[str, str], whole: Sequence[_Shared]) -> _Shared | None:
+    """Of what is told whole with the same names, that of which the least differs; None where most of it does."""
+    same = [one for one in whole if one.texts is not None and one.texts.keys() == texts.keys()]
     differ = [sum(text != texts[name] for name, text in (one.texts or {}).items()) for one in same]
     least = min(differ, default=0)
     return same[differ.index(least)] if same and 2 * least <= len(texts) else None

@@ -25,12 +25,11 @@ from molyneux.core.config import build, override, read_document
 from molyneux.data import Split, World
 from molyneux.learn.training.hardware import choose_device
 from molyneux.learn.training.stage_sources import StageSources
-from molyneux.run.run.known import KnownParts
 from molyneux.run.run.making import check_model
 from molyneux.run.run.parent import parent_of, require_start
 from molyneux.run.run.readers import find_features, find_readers
 from molyneux.run.run.samples import Samples, conditions
-from molyneux.run.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
+from molyneux.run.run.sections import DataSettings, KnownParts, LearnSettings, MeasureSettings, ReportSettings
 from molyneux.run.run.settings_paths import paths_beside
 from molyneux.run.run.stored import EXPERIMENT_FILE, given_path, given_settings
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from molyneux.core import ConfigError, Dataset, Trainable
-from molyneux.core.config import Factory, Named, Supplied
+from molyneux.core import ConfigError, Dataset, Trainable, store
+from molyneux.core.config import Built, Factory, Named, Supplied, build
 from molyneux.data import Separation, World
 from molyneux.data.imperfections import Corruption
 from molyneux.learn import Training
@@ -240,3 +240,32 @@ class ReportSettings:
     """
 
     formats: tuple[Literal["csv", "html", "latex", "markdown"], ...] = ("markdown", "html")
+
+
+class KnownParts:
+    """Sections of settings that were built, and checks that were passed; what fails is not kept, and fails again.
+
+    Experiments with the same section `data` get one object, so that their data set is made, and its files are read, once.
+    """
+
+    def __init__(self) -> None:
+        self._sections: dict[tuple[str, str], Built] = {}
+        self._data: dict[str, Built] = {}
+        self._passed: set[Hashable] = set()
+
+    def section(self, name: str, kind: type, settings: Any) -> Built:
+        """A section that stands in a file as these settings do; ConfigError as `build`."""
+        key = name, repr(settings)
+        if key not in self._sections:
+            built = build(kind, settings, name)
+            same = self._data.setdefault(store.fingerprint(built.plain), built) if name == "data" else built
+            self._sections[key] = same
+        return self._sections[key]
+
+    def once(self, check: Callable[[], Any], *about: Hashable) -> Any:
+        """Do a check, unless it was passed before: what it gives, or None. `about` names it and all that it depends on."""
+        if about in self._passed:
+            return None
+        found = check()
+        self._passed.add(about)
+        return found

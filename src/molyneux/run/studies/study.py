@@ -13,7 +13,7 @@ from molyneux.core import ConfigError, nearest, store
 from molyneux.core.config import build, collected, overridden, read_document
 from molyneux.report.settings import baseline_of, flatten, model_of
 from molyneux.run.run.experiment import Experiment, read_experiment, with_seed
-from molyneux.run.run.known import KnownParts
+from molyneux.run.run.sections import KnownParts
 from molyneux.run.run.settings_paths import paths_beside, values_beside
 from molyneux.run.run.stored import STUDY_FILE, given_path
 

@@ -21,7 +21,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from molyneux.core import ConfigError, seeds, store
 from molyneux.run.run.experiment import Experiment
-from molyneux.run.run.known import KnownParts
+from molyneux.run.run.sections import KnownParts
 from molyneux.run.studies.pruning import Earlier, Losses, PruningRule
 from molyneux.run.studies.study import Overrides, Study
 from molyneux.run.studies.trials_file import VARIANT, choices, choices_of, search_settings
