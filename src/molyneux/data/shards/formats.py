@@ -12,7 +12,6 @@ from typing import Protocol
 import numpy as np
 
 from molyneux.core import CorruptFileError, Spec
-from molyneux.data.encodings.facts import filled_spec
 
 NATIVE = "native"
 FORMATS = {NATIVE: ".safetensors", "parquet": ".parquet", "webdataset": ".tar"}
@@ -34,6 +33,8 @@ class Contents:
     @cached_property
     def filled(self) -> Spec:
         """The spec without what batches do not carry."""
+        from molyneux.data.encodings.facts import filled_spec  # the native format does without
+
         return filled_spec(self.spec, self.arrays)
 
 
