@@ -41,6 +41,7 @@ CONTRASTS = {
     "processes": "times less processor time in each",
     "products": "step / products",
     "scale": "times as fast as an order in memory",
+    "scheduling": "plain: each read alone, ms a run",
     "sentences": "times plain",
     "studio": "after / before",
     "sweep": "times as fast as one",
