@@ -38,7 +38,7 @@ class Contents:
         return filled_spec(self.spec, self.arrays)
 
 
-class Rows(Protocol):
+class ShardRows(Protocol):
     """The samples of a shard that is open; any number of threads may take some."""
 
     names: tuple[str, ...]
@@ -72,7 +72,7 @@ class ShardFormat(Protocol):
         """
         ...
 
-    def open(self, path: Path, first: int, end: int) -> Rows:
+    def open(self, path: Path, first: int, end: int) -> ShardRows:
         """The samples of a file that `content` made, from number `first` on and before `end`; CorruptFileError if it is none."""
         ...
 
@@ -80,18 +80,3 @@ class ShardFormat(Protocol):
 def no_shard(path: Path, problem: object) -> CorruptFileError:
     """The error of a file that is no shard, or none of such samples."""
     return CorruptFileError(f"{path} is no shard of these samples ({problem}): restore it, or store the samples anew")
-
-
-def format_of(name: str, contents: Contents) -> ShardFormat:
-    """The format of a name, one of `FORMATS`, for samples that consist of `contents`; SpecError if it cannot hold them."""
-    if name == NATIVE:
-        from molyneux.data.shards.native import NativeFormat
-
-        return NativeFormat(contents)
-    if name == "parquet":
-        from molyneux.data.shards.parquet import ParquetFormat
-
-        return ParquetFormat(contents)
-    from molyneux.data.shards.webdataset import WebDatasetFormat
-
-    return WebDatasetFormat(contents)

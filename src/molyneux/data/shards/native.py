@@ -57,7 +57,7 @@ class NativeFormat:
 
 
 class _NativeRows:
-    """See `Rows`: memory-mapped arrays. Of those that samples of the Spec may have, the shard has some."""
+    """See `ShardRows`: memory-mapped arrays. Of those that samples of the Spec may have, the shard has some."""
 
     def __init__(self, path: Path, contents: Contents, count: int) -> None:
         columns = {column.name: column for column in possible_columns(contents.spec)}
@@ -85,5 +85,5 @@ class _NativeRows:
         self.names = tuple(self._arrays)
 
     def take(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """See `Rows`."""
+        """See `ShardRows`."""
         return {name: array.take(rows) for name, array in self._arrays.items()}

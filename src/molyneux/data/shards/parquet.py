@@ -47,7 +47,7 @@ class ParquetFormat:
 
 
 class _ParquetRows:
-    """See `Rows`."""
+    """See `ShardRows`."""
 
     def __init__(self, path: Path, contents: Contents, columns: TableColumns, count: int) -> None:
         self.names, self._path, self._columns = contents.arrays, path, columns
@@ -59,7 +59,7 @@ class _ParquetRows:
             raise no_shard(path, f"expected {count:,} rows of {', '.join(columns.schema.names)}")
 
     def take(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """See `Rows`."""
+        """See `ShardRows`."""
         try:
             return self._columns.arrays(self._table.take(rows), self._path.name)
         except DataError as error:

@@ -15,7 +15,7 @@ import numpy as np
 from molyneux.core import Batch, CorruptFileError, store
 from molyneux.core.sources import check_positions
 from molyneux.data.layout import Limits, to_batch
-from molyneux.data.shards.formats import Contents, Rows, format_of
+from molyneux.data.shards.formats import NATIVE, Contents, ShardFormat, ShardRows
 from molyneux.data.shards.manifest import MANIFEST, Manifest, Shard, is_shard
 from molyneux.data.shards.places import NearFolder, location_of
 from molyneux.data.stored import StoredSource
@@ -59,7 +59,7 @@ class ShardedSource:
         self.block_size = self.manifest.shard
         self._format = format_of(self.manifest.format, Contents(self.spec, self.manifest.arrays))
         self._limits = Limits(self.spec)
-        self._opened = OrderedDict[int, Rows]()
+        self._opened = OrderedDict[int, ShardRows]()
         self._lock, self._opening = threading.Lock(), defaultdict[int, threading.Lock](threading.Lock)
 
     def __len__(self) -> int:
@@ -91,7 +91,7 @@ class ShardedSource:
         """Travel to other processes as an address, not as the content of the shards."""
         return partial(ShardedSource, self.address, **self._again), ()
 
-    def _shards(self, numbers: list[int]) -> Iterator[tuple[int, Rows]]:
+    def _shards(self, numbers: list[int]) -> Iterator[tuple[int, ShardRows]]:
         """These shards, each opened when it is asked for; several that are fetched from an address are so at the same time."""
         if isinstance(self._place, NearFolder) or sum(number not in self._opened for number in numbers) < 2:
             yield from ((number, self._rows(number)) for number in numbers)
@@ -102,7 +102,7 @@ class ShardedSource:
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def _rows(self, number: int) -> Rows:
+    def _rows(self, number: int) -> ShardRows:
         if (found := self._known(number)) is None:
             with self._lock:
                 opening = self._opening[number]
@@ -111,13 +111,13 @@ class ShardedSource:
                     found = self._open(number)
         return found
 
-    def _known(self, number: int) -> Rows | None:
+    def _known(self, number: int) -> ShardRows | None:
         with self._lock:
             if number in self._opened:
                 self._opened.move_to_end(number)
             return self._opened.get(number)
 
-    def _open(self, number: int) -> Rows:
+    def _open(self, number: int) -> ShardRows:
         shard = self.manifest.shards[number]
         with self._place.local(shard.file, partial(self._check, shard)) as path:
             found = self._format.open(path, shard.first, shard.end)
@@ -161,3 +161,18 @@ def open_stored(folder: Path | str, *, verify: bool = True) -> StoredSource | Sh
         if not any(name == MANIFEST or is_shard(name) for name in place.names()):
             return StoredSource(place.folder, verify=verify)
     return ShardedSource(folder)
+
+
+def format_of(name: str, contents: Contents) -> ShardFormat:
+    """The format of a name, one of `FORMATS`, for samples that consist of `contents`; SpecError if it cannot hold them."""
+    if name == NATIVE:
+        from molyneux.data.shards.native import NativeFormat
+
+        return NativeFormat(contents)
+    if name == "parquet":
+        from molyneux.data.shards.parquet import ParquetFormat
+
+        return ParquetFormat(contents)
+    from molyneux.data.shards.webdataset import WebDatasetFormat
+
+    return WebDatasetFormat(contents)

@@ -52,7 +52,7 @@ class WebDatasetFormat:
 
 
 class _ArchiveRows:
-    """See `Rows`."""
+    """See `ShardRows`."""
 
     def __init__(self, path: Path, contents: Contents, endings: list[str], first: int, count: int) -> None:
         self.names, self._path, self._contents, self._endings = contents.arrays, path, contents, endings
@@ -65,7 +65,7 @@ class _ArchiveRows:
             raise no_shard(path, error) from error
 
     def take(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """See `Rows`."""
+        """See `ShardRows`."""
         found = {
             ending: [self._data[place : place + size].tobytes() if place >= 0 else None for place, size in entries]
             for ending, entries in zip(self._endings, self._index[rows].transpose(1, 0, 2).tolist(), strict=True)

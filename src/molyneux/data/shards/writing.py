@@ -16,10 +16,10 @@ from molyneux.core import ConfigError, ConflictError, Source, StoreError, neares
 from molyneux.core.sources import Span, origin_of
 from molyneux.core.workers import Workers
 from molyneux.data.layout import ArrayColumn, columns_of, read_arrays
-from molyneux.data.shards.formats import FORMATS, NATIVE, Contents, ShardFormat, format_of
+from molyneux.data.shards.formats import FORMATS, NATIVE, Contents, ShardFormat
 from molyneux.data.shards.manifest import MANIFEST, Manifest, Shard, is_shard, require_same, span_name, spans
 from molyneux.data.shards.places import Location, location_of
-from molyneux.data.shards.source import ShardedSource
+from molyneux.data.shards.source import ShardedSource, format_of
 from molyneux.data.sources import require_positive
 
 _HEAD_ESTIMATE = 4096
