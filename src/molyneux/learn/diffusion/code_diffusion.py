@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import get_args
 
+from molyneux.core import choice_problems
 from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.diffusion.fit import ExPostDiffusion
 from molyneux.learn.diffusion.grid import GridLayers
-from molyneux.learn.diffusion.multitime import Schedule
+from molyneux.learn.diffusion.schedule import Schedule
+from molyneux.learn.diffusion.solvers import Solver
 
 __all__ = ["CodeDiffusion"]
 
@@ -28,6 +30,7 @@ class CodeDiffusion:
             and takes it for a sign of whatever goes along with it.
         schedule: how noise grows with time: `linear`, or `cosine` for codes of many numbers.
         steps: to draw a code; each runs the net once.
+        solver: with which codes are drawn, see `solve`: `dpm-solver++`, or `unipc`, which needs fewer steps to be as exact.
         redrawn: modalities whose codes, where several are drawn together, are then drawn anew given those of the others, in this
             order. Where the joint distribution is not learned exactly, this moves it towards the conditional ones.
         after: how it is fitted after the training; None trains it in the training.
@@ -43,6 +46,7 @@ class CodeDiffusion:
     alone_share: float = 0.0
     schedule: Schedule = "linear"
     steps: int = 50
+    solver: Solver = "dpm-solver++"
     redrawn: tuple[str, ...] = ()
     after: ExPostDiffusion | None = None
 
@@ -51,5 +55,5 @@ class CodeDiffusion:
         shares = {"given_share": self.given_share, "alone_share": self.alone_share}
         problems = too_small(self, "width", "blocks", "steps")
         problems += [f"{name}: expected a share in 0..1, got {share}" for name, share in shares.items() if not 0 <= share <= 1]
-        known = self.schedule in get_args(Schedule)
-        refuse(problems + ([] if known else [f"schedule: expected linear or cosine, got {self.schedule!r}"]))
+        problems += choice_problems(schedule=(self.schedule, get_args(Schedule)), solver=(self.solver, get_args(Solver)))
+        refuse(problems)

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from molyneux.core import FitStore, TrainingError
 from molyneux.learn.checks import levels_below_zero, not_positive, refuse, too_small
-from molyneux.learn.diffusion.multitime import MultiTimeDenoiser, Schedule, multitime_loss
+from molyneux.learn.diffusion.multitime import MultiTimeDenoiser, multitime_loss
+from molyneux.learn.diffusion.schedule import Schedule
 from molyneux.learn.files import tensors_digest
 from molyneux.learn.training.checkpoints import moments, restore_moments
 from molyneux.learn.training.hardware import can_use_bf16, device_has_bf16

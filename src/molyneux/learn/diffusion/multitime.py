@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -13,38 +12,12 @@ from torch.nn import functional
 
 from molyneux.core import NotApplicableError
 from molyneux.learn.diffusion.grid import GridFeatures, GridLayers, GridPredictor, GridReader
+from molyneux.learn.diffusion.schedule import Schedule, signal_and_noise
+from molyneux.learn.diffusion.solvers import Solver, solve
 from molyneux.learn.encoders.by_modality import ModalityDict
-
-BETA_MIN, BETA_MAX = 0.1, 20.0
-"""Rates of the noise at time 0 and 1, those of Song et al. (2021)."""
-
-_END = 0.999
-"""The share of a cosine that is run through, so that something is left of the codes in the end."""
-
-_LAST = 1e-3
-"""Time of the last step, after which what is left of the noise is taken off at once."""
 
 Denoiser = Callable[[Tensor, Tensor], Tensor]
 """From noisy codes (N, D) and the times of their modalities (N, M) to the velocity (N, D)."""
-
-
-Schedule = Literal["linear", "cosine"]
-"""How noise grows with time, see `signal_and_noise`."""
-
-
-def signal_and_noise(time: Tensor, schedule: Schedule = "linear") -> tuple[Tensor, Tensor]:
-    """Factors `a` and `s` of codes and noise at times in 0..1: `z_t = a z + s noise`, with `a^2 + s^2 = 1`.
-
-    `linear`: Song et al., Score-Based Generative Modeling through Stochastic Differential Equations (ICLR 2021), equation 33: the
-    variance preserving process, whose rate of noise rises linearly. `cosine`: Nichol & Dhariwal, Improved Denoising Diffusion
-    Probabilistic Models (ICML 2021), section 3.2, `a = cos(pi t / 2)`, up to t = 0.999: more of the time lies where codes of many
-    numbers are decided.
-    """
-    if schedule == "cosine":
-        angle = _END * 0.5 * math.pi * time
-        return angle.cos(), angle.sin()
-    log_signal = -0.25 * time.square() * (BETA_MAX - BETA_MIN) - 0.5 * time * BETA_MIN
-    return log_signal.exp(), (-torch.expm1(2 * log_signal)).sqrt()
 
 
 class MultiTimeDenoiser(nn.Module):
@@ -133,6 +106,7 @@ class Drawing:
     Args:
         steps: of a draw; each runs the net once.
         schedule: of the noise.
+        solver: of the probability flow, see `solve`.
         redrawn: numbers of modalities that are drawn a second time, one after the other, given all others; see
             `DiffusedCodes.rsample`.
         alone: whether each modality is drawn given those that are known alone, where any is, and not together with the others.
@@ -140,6 +114,7 @@ class Drawing:
 
     steps: int
     schedule: Schedule = "linear"
+    solver: Solver = "dpm-solver++"
     redrawn: tuple[int, ...] = ()
     alone: bool = False
 
@@ -187,10 +162,9 @@ class DiffusedCodes:
     def rsample(self, sample_shape: torch.Size | tuple[int, ...] = (), generator: torch.Generator | None = None) -> Tensor:
         """Samples, (*sample_shape, B, D), without gradient where something is drawn.
 
-        From noise at time 1 along the probability flow: Lu et al., DPM-Solver++ (2022), algorithm 2 (second order, multistep).
-        Times are the squares of equal steps to 0: what is left of the noise in the end decides on the last digits of a code. What
-        is `redrawn` is then drawn anew given what was drawn of the others, a step of Gibbs sampling, where more than one modality
-        was not known. An exact joint distribution stays as it is; one that is not moves towards the conditional ones.
+        From noise at time 1 along the probability flow (`solve`). What is `redrawn` is then drawn anew given what was drawn of
+        the others, a step of Gibbs sampling, where more than one modality was not known. An exact joint distribution stays as it
+        is; one that is not moves towards the conditional ones.
 
         Where modalities are drawn `alone`, the others that are not known stay noise at time 1, and nothing is drawn anew.
         """
@@ -220,20 +194,12 @@ class DiffusedCodes:
         Modalities that are `left_out` (B, M) stay at time 1.
         """
         kept = torch.zeros_like(self.known) if left_out is None else left_out
-        still, codes = self._wide(kept), noise
-        grid = torch.linspace(1, _LAST**0.5, self.drawing.steps, device=codes.device).square()
-        signal, scale = signal_and_noise(grid, self.drawing.schedule)
-        ratio = (signal / scale).log()
-        before = clean = self._clean(codes, grid[0], kept)
-        for step in range(1, self.drawing.steps):
-            length = ratio[step] - ratio[step - 1]
-            ahead = clean
-            if step > 1:  # extrapolated from the last two
-                ahead = clean + (clean - before) * length / (2 * (ratio[step - 1] - ratio[step - 2]))
-            codes = scale[step] / scale[step - 1] * codes - signal[step] * torch.expm1(-length) * ahead
-            codes = torch.where(still, noise, codes)
-            before, clean = clean, self._clean(codes, grid[step], kept)
-        return clean
+        still = self._wide(kept)
+
+        def clean_at(codes: Tensor, time: Tensor) -> Tensor:
+            return self._clean(torch.where(still, noise, codes), time, kept)
+
+        return solve(self.drawing.solver, clean_at, noise, self.drawing.steps, self.drawing.schedule)
 
     def _drawn_again(self, drawn: Tensor, number: int, generator: torch.Generator | None) -> Tensor:
         """Codes (..., B, D) with one modality drawn given all others, where it and another one were not known."""
@@ -243,7 +209,7 @@ class DiffusedCodes:
         known = torch.ones_like(self.known)
         known[:, number] = ~again
         flat, repeats = drawn.flatten(0, -2), drawn[..., 0, 0].numel()
-        drawing = Drawing(self.drawing.steps, self.drawing.schedule)
+        drawing = Drawing(self.drawing.steps, self.drawing.schedule, self.drawing.solver)
         scale = {"centre": torch.zeros_like(self.centre), "spread": torch.ones_like(self.spread)}
         given = DiffusedCodes(self.denoiser, flat, known.repeat(repeats, 1), self.sizes, drawing, **scale)
         return given.rsample((), generator).reshape(drawn.shape)

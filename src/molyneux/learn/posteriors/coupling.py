@@ -135,7 +135,7 @@ class CouplingLayer:
     def _net(self, hidden: Tensor) -> Tensor:
         for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             hidden = torch.baddbmm(bias, weight, hidden.relu() if number else hidden)
-        return hidden.unflatten(1, (-1, self.width))
+        return hidden.reshape(len(hidden), hidden.shape[1] // self.width, self.width, hidden.shape[2])
 
     def _outputs(self, half: slice) -> slice:
         return slice(half.start * self.width, half.stop * self.width)

@@ -37,7 +37,7 @@ def spline(raw: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     Returns:
         The results and the logarithms of the slopes, (..., N) each.
     """
-    return cast(tuple[Tensor, Tensor], _Spline.apply(raw, values))
+    return cast(tuple[Tensor, Tensor], _Spline.apply(raw, values))  # type: ignore[no-untyped-call]
 
 
 def inverse_spline(raw: Tensor, values: Tensor) -> Tensor:
@@ -83,7 +83,7 @@ class _Piece(NamedTuple):
 def _piece_of(raw: Tensor, values: Tensor, *, heights: bool) -> _Piece:
     """Where values lie, across, or with `heights` upwards; values outside in the first or the last piece."""
     bins, shape, size = (raw.shape[-2] + 1) // 3, (*raw.shape[:-2], 2), values.shape[-1]
-    wide = raw[..., : 2 * bins, :].unflatten(-2, (2, bins))
+    wide = _in_two(raw, bins)
     softness = _softness(wide, 2 * _CLIP)
     exponentials = (wide / softness).exp_()  # bounded softly, between 1 / 32 and 32
     ends = exponentials.cumsum(-2)
@@ -100,6 +100,11 @@ def _piece_of(raw: Tensor, values: Tensor, *, heights: bool) -> _Piece:
     scale = 2 * _BOUND / total
     starts, sizes = (end - chosen).mul_(scale).sub_(_BOUND), chosen.mul_(scale)
     return _Piece(starts, sizes, slopes, raw_slopes, number, total, exponentials, softness)
+
+
+def _in_two(raw: Tensor, bins: int) -> Tensor:
+    """Raw parameters (..., 3 K - 1, N) of widths and heights, (..., 2, K, N)."""
+    return raw[..., : 2 * bins, :].reshape(*raw.shape[:-2], 2, bins, raw.shape[-1])
 
 
 def _softness(raw: Tensor, factor: float) -> Tensor:
@@ -174,9 +179,5 @@ def _by_raw(raw: Tensor, piece: _Piece, by_starts: Tensor, by_sizes: Tensor, by_
     knots = (same[..., 1:, :] * by_slopes[..., :1, :]).addcmul_(same[..., :-1, :], by_slopes[..., 1:, :])
     if raw.shape[-1] == 1:
         wide, knots = wide.sum(-1, keepdim=True), knots.sum(-1, keepdim=True)
-    found = torch.empty((*shape[:-1], 3 * bins - 1, one), dtype=raw.dtype, device=raw.device)
-    torch.div(
-        wide.mul_(piece.exponentials).div_(piece.softness), piece.softness, out=found[..., : 2 * bins, :].unflatten(-2, (2, bins))
-    )
-    found[..., 2 * bins :, :] = knots
-    return found
+    wide = wide.mul_(piece.exponentials).div_(piece.softness).div_(piece.softness)
+    return torch.cat([wide.reshape(*shape[:-1], 2 * bins, one), knots], -2)

@@ -308,5 +308,5 @@ class MLD(nn.Module):
 
     def _posterior(self, codes: Tensor, known: Tensor, redrawn: tuple[int, ...]) -> Posterior:
         settings, sizes = self.diffusion, tuple(self.sizes.values())
-        drawing = Drawing(settings.steps, settings.schedule, redrawn=redrawn, alone=settings.alone_share > 0)
+        drawing = Drawing(settings.steps, settings.schedule, settings.solver, redrawn, alone=settings.alone_share > 0)
         return Posterior(DiffusedCodes(self.denoiser, codes, known, sizes, drawing, centre=self.centre, spread=self.spread))
