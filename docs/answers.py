@@ -58,27 +58,28 @@ def _incomplete(name: str, about: Mapping[str, str] = TO_TEXT) -> Pick:
     return Pick("incomplete", "MCAR", _STRICT, about, {"learn.model.class_path": f"molyneux.learn.{name}"}, decimals=1)
 
 
-def _two_way(count: int, score: str, **about: str) -> Pick:
-    about = {"source": "touch", "target": "image", "role": "new", **about}
+def _two_way(count: int, score: str, study: str = "molyneux-v1") -> Pick:
+    about = {"source": "touch", "target": "image", "role": "new"}
     where = {"data.world.init_args.bridging.bridged": count}
-    return Pick("molyneux-v1", "ContrastiveEncoders", f"two_way_choice.{score}", about, where, decimals=1)
+    return Pick(study, "ContrastiveEncoders", f"two_way_choice.{score}", about, where, decimals=1)
 
 
 ANSWERS: dict[str, Answer] = {
     "molyneux-v1": Answer(
         "How many shapes must be seen and felt together before others, never seen, are known from touch?",
-        "Some dozens: of two new shapes that are alike in elongation, compactness and unevenness, "
-        "contrastive encoders choose the right one in {most} % ({most_interval}) of cases after 128 shapes were seen and felt "
-        "together, after 32 in {some} %, after 8 in {few} % and after none in {none} %, where guessing gives {most_chance} %; of "
-        "any two shapes, of which elongation alone tells most, in {any} %.",
+        "The more, the better: of two new shapes that are alike in elongation, compactness and unevenness, contrastive encoders "
+        "choose the right one in {most} % ({most_interval}) of cases after 128 shapes were seen and felt together, after 32 in "
+        "{some} %, after 8 in {few} % and after none in {none} %, where guessing gives {most_chance} %; with ten times the "
+        "training, in {longer} % after 128 and in {longer_some} % after 32.",
         {
             "most": _two_way(128, "alike_accuracy"),
             "some": _two_way(32, "alike_accuracy"),
             "few": _two_way(8, "alike_accuracy"),
             "none": _two_way(0, "alike_accuracy"),
-            "any": _two_way(128, "accuracy"),
+            "longer": _two_way(128, "alike_accuracy", "molyneux-v1-longer"),
+            "longer_some": _two_way(32, "alike_accuracy", "molyneux-v1-longer"),
         },
-        [("most", "some"), ("some", "few"), ("few", "none")],
+        [("most", "some"), ("some", "few"), ("few", "none"), ("longer", "most"), ("longer", "longer_some")],
     ),
     "molyneux-question": Answer(
         "Is what was learned by touch and by name known by sight?",
