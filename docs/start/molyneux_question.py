@@ -105,8 +105,8 @@ for bridged, parts in shares.items():
         print(f"{bridged:3} bridged, {name}: {100 * share.share:.1f} % right ({100 * low:.1f} to {100 * high:.1f})")
 # %% [markdown]
 # The measure `two_way_choice` asks all questions that there are, with intervals for new shapes, and controls: raw numbers of both
-# senses and a net before its training are at chance. Permuted pairs are not quite: there each shape stands for the next one, often
-# one that is alike.
+# senses and a net before its training are at chance. Permuted pairs are not quite: there each shape stands for the next one, and
+# often that is one that is alike.
 # %%
 from molyneux.measure import Evaluation, TwoWayChoice, evaluate
 
