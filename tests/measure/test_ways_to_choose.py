@@ -9,6 +9,8 @@ from torch.distributions import Independent, MultivariateNormal, Normal
 
 from molyneux.core import Batch, ConfigError, Factor, Modality, NotApplicableError, Posterior, Spec
 from molyneux.data import ArraySource
+from molyneux.learn import MLD, Training, fit
+from molyneux.learn.diffusion import CodeDiffusion, ExPostDiffusion
 from molyneux.measure import Evaluation, TwoWayChoice
 from molyneux.measure.two_way_choice.choices import Side, distances
 from molyneux.measure.two_way_choice.shown import examples, remembered
@@ -251,3 +253,29 @@ def test_settings_of_ways_that_cannot_be_used():
         TwoWayChoice(shown=[2, 2])
     with pytest.raises(ConfigError, match=r"(?s)asked: expected at least 4, got 3.*draws: expected at least 1, got 0"):
         TwoWayChoice(asked=3, draws=0)
+
+
+def test_latent_diffusion_answers_in_every_way_once_it_is_trained():
+    """Its code is that of both senses: what is given, and what is expected of the other one."""
+    spec, whole = samples(1).spec, samples(720).batch(np.arange(720))
+    test, train = (ArraySource(spec, whole[part]) for part in (slice(0, 120), slice(120, 720)))
+    after = ExPostDiffusion(steps=500, batch_size=128, learning_rate=3e-3, warmup_steps=20, spread=0.0)
+    torch.manual_seed(0)
+    model = MLD(
+        spec, latent_dim=2, rate=0.01, diffusion=CodeDiffusion(width=64, blocks=1, steps=10, given_share=0.7, after=after)
+    )
+    measure = TwoWayChoice(
+        pairs=[["felt", "seen"], ["seen", "felt"]], ways=["codes", "likelihood", "drawing"], draws=16, asked=120
+    )
+
+    def right():
+        scores = measure(Evaluation(model.eval(), test)).scores
+        return {(score.about["source"], score.about.get("way", "codes")): score.value for score in scores}
+
+    before = right()
+    fit(model, train, training=Training(steps=300, batch_size=64, learning_rate=5e-3, keep="last"), seed=1)
+    found = right()
+    assert len(before) == len(found) == 6
+    assert all(abs(value - 50) < 20 for value in before.values()), before
+    assert all(value > 65 for value in found.values()), found
+    assert all(value > before[way] + 10 for way, value in found.items()), (before, found)
