@@ -215,7 +215,8 @@ class BridgedFigure:
         drawn.axhline(_geometry(), color=CEILING, lw=1.4, ls=(0, (4, 2)), label="geometry, no training")
         for value, text in _CHILDREN:
             drawn.axhline(value, color=QUIET, lw=0.9, ls=(0, (4, 1, 1, 1)))
-            drawn.text(_place(known[-1]), value + 0.8, text, fontsize=7, color=QUIET, ha="right")
+            free = (known[-1], "right") if value < 70 else (known[0], "left")
+            drawn.text(_place(free[0]), value + 0.8, text, fontsize=7, color=QUIET, ha=free[1])
         drawn.set_xticks([_place(count) for count in known], [str(count) for count in known])
         drawn.set_ylim(45, 102)
         drawn.yaxis.grid(True, color=RULE, linewidth=0.6)
