@@ -23,8 +23,8 @@ from molyneux.run import TrainedModel, open_model, shipped_names
 from molyneux.run.trained.noise import ROWS
 
 WHAT = (
-    "Opening a trained model, and 1,000 samples of all its modalities from its prior, or answers to 1,000 inputs, beside the "
-    "bare calls of its network; processor time, one thread"
+    "Opening a trained model, and 1,000 samples of all its modalities from its prior, answers to 1,000 inputs or their codes, "
+    "beside the bare calls of its network; processor time, one thread"
 )
 
 
@@ -58,9 +58,11 @@ def _works(model: TrainedModel, count: int) -> tuple[str, dict[str, Callable[[],
             "whole": partial(model.generate, names, count=count, seed=1),
             "bare": partial(_bare_generation, model, names, count),
         }
-    assert isinstance(model.module, Predicts)
     view = {item.name: torch.zeros((count, *item.shape), dtype=getattr(torch, item.dtype)) for item in model.spec.modalities}
     arrays = {name: part.numpy() for name, part in view.items()}
+    if isinstance(model.module, Encodes):
+        return "encode", {"whole": partial(model.encode, inputs=arrays), "bare": partial(_bare_encoding, model, Batch(view))}
+    assert isinstance(model.module, Predicts)
     return "predict", {"whole": partial(model.predict, inputs=arrays), "bare": partial(_bare_prediction, model, Batch(view))}
 
 
@@ -69,6 +71,11 @@ def _bare_generation(model: TrainedModel, names: list[str], count: int) -> None:
     with torch.no_grad():
         for _ in range(0, count, ROWS):
             decoded(model.module, prior_codes(model.module, ROWS, generator), model.spec, only=names)
+
+
+def _bare_encoding(model: TrainedModel, batch: Batch) -> None:
+    with torch.no_grad():
+        model.module.encode(batch, model.spec.names)
 
 
 def _bare_prediction(model: TrainedModel, batch: Batch) -> None:

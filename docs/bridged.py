@@ -67,6 +67,12 @@ class Choices:
     mean: float
     interval: Interval
 
+    @property
+    def rounded(self) -> Choices:
+        """With the digits that a figure shows: the last ones differ between processors."""
+        low, high = self.interval
+        return Choices(round(self.mean, 4), (round(low, 4), round(high, 4)))
+
 
 def over(runs: Sequence[StudyRun], name: str, count: int, part: str, **more: str) -> Choices | None:
     """A score over the seeds of a variant, of that part and what it is about beside; None where it is not on record.
@@ -236,7 +242,7 @@ class BridgedFigure:
         for study, runs in self.runs.items():
             for model in models(runs):
                 found = [(count, over(runs, model, count, self.part)) for count in counts(runs)]
-                points = [(count, item) for count, item in found if item is not None]
+                points = [(count, item.rounded) for count, item in found if item is not None]
                 if len(points) > 1:
                     yield STUDIES[study].format(model), points
 

@@ -48,7 +48,7 @@ for (name, questions), (given, *choices) in zip(asked.items(), figure.subplots(2
     given.set(title=f"felt ({name})", aspect="equal", xticks=[], yticks=[])
     given.invert_yaxis()
     for place, (drawn, picture) in enumerate(zip(choices, questions.choice_views(0), strict=True)):
-        drawn.imshow(picture.permute(1, 2, 0))
+        drawn.imshow(picture.permute(1, 2, 0).numpy())
         drawn.set(title="this one" if place == questions.right[0] else "not this one", xticks=[], yticks=[])
 figure
 # %% [markdown]

@@ -255,7 +255,7 @@ def test_a_person_and_a_model_answer_which_is_which(page):
     page.reload()
     page.get_by_text("Question 2 of 20").wait_for()
     assert page.locator(".share").first.inner_text().startswith("you, ")
-    page.get_by_label("What is given").click()
+    page.get_by_role("combobox", name="What is given").click()
     page.get_by_role("option", name="sight is given").click()
     page.get_by_text("You see this shape.").wait_for()
     assert page.locator("svg.hand").count() == 2

@@ -111,7 +111,8 @@ def test_the_page_without_a_server_tells_what_is_right_and_what_was_chosen(libra
     text = render_html(page)
     assert text.count("<img") == 40
     assert text.count('class="finger-0"') == 20
-    assert text.count("; molyneux-shapes chose it") == 20
+    cells = [cell for section in page.sections[1:] for row in section.blocks[0].rows for cell in row]
+    assert sum("; molyneux-shapes chose it" in cell.reading or cell.reading.endswith("chose it") for cell in cells) == 20
     rows = page.sections[1].blocks[0].rows
     chosen = series.answers["molyneux-shapes"].chosen[: len(rows)].tolist()
     assert [["chose it" in cell.reading for cell in row[1:]].index(True) for row in rows] == chosen

@@ -19,8 +19,10 @@ from PIL import Image
 from molyneux.core import Batch, ConfigError, ConflictError, CorruptFileError, DataError, Modality, Spec, SpecError, StoreError
 from molyneux.core.shuffled import BlockOrder
 from molyneux.data import ArraySource, CdSprites, GeBiD, ShapeWorld, ShardedSource, export_webdataset, open_stored, store_shards
-from molyneux.data.shards import Manifest, NearFolder, writing
+from molyneux.data.shards import writing
 from molyneux.data.shards.formats import FORMATS
+from molyneux.data.shards.manifest import Manifest
+from molyneux.data.shards.places import NearFolder
 
 ENDINGS = dict(FORMATS)
 FOREIGN = [name for name in FORMATS if name != "native"]

@@ -13,7 +13,9 @@ import torch
 from molyneux.core import ConfigError, ConflictError, CorruptFileError, DataError, Source, StoreError
 from molyneux.core.sources import Span
 from molyneux.data import ArraySource, CdSprites, ShardedSource, StoredSource, Subset, open_stored, store_samples, store_shards
-from molyneux.data.shards import FarFolder, Manifest, NearFolder, writing
+from molyneux.data.shards import writing
+from molyneux.data.shards.manifest import Manifest
+from molyneux.data.shards.places import FarFolder, NearFolder
 
 WORLD = CdSprites(level=2)
 

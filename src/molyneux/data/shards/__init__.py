@@ -5,12 +5,10 @@ from typing import TYPE_CHECKING
 from molyneux.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from molyneux.data.shards.manifest import Manifest, Shard
-    from molyneux.data.shards.places import FarFolder, NearFolder, location_of
     from molyneux.data.shards.source import ShardedSource, open_stored
     from molyneux.data.shards.writing import store_shards
 
-__all__ = ["FarFolder", "Manifest", "NearFolder", "Shard", "ShardedSource", "location_of", "open_stored", "store_shards"]
+__all__ = ["ShardedSource", "open_stored", "store_shards"]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy_names(__name__)

@@ -26,11 +26,12 @@ def noise_of(stacks: Sequence[Sequence[Any]], codes: Tensor, context: Tensor | N
     Args:
         stacks: of each of M flows its coupling layers, of the same sizes.
         codes: (M, ..., D), or (1, ..., D), the same for all.
-        context: (..., C), the same for all flows; it may lack leading axes of the codes. None for none.
+        context: (..., C), the same for all flows; its leading axes and those of the codes broadcast. None for none.
 
     Returns:
         Noise (M, ..., D) and volumes (M, ...).
     """
+    codes = _beside(codes, context)
 
     def work(layers: list[CouplingLayer], values: Tensor, given: Tensor | None) -> tuple[Tensor, Tensor]:
         volume = values.new_zeros(())
@@ -52,7 +53,18 @@ def codes_of(stacks: Sequence[Sequence[Any]], noise: Tensor, context: Tensor | N
             values = layer.inverse(values, given)
         return (values.transpose(1, 2),)
 
+    noise = _beside(noise, context)
     return _by_columns(stacks, noise, context, work)[0].reshape(len(stacks), *noise.shape[1:])
+
+
+def _beside(rows: Tensor, context: Tensor | None) -> Tensor:
+    """Rows (M, ..., D) with the leading axes that they and the context have together."""
+    if context is None:
+        return rows
+    leading = torch.broadcast_shapes(rows.shape[1:-1], context.shape[:-1])
+    gap = len(leading) - (rows.ndim - 2)
+    rows = rows.reshape(len(rows), *[1] * gap, *rows.shape[1:])
+    return rows.expand(len(rows), *leading, rows.shape[-1])
 
 
 def _by_columns(

@@ -8,7 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from molyneux.learn.posteriors import Diagonal, DiagonalNormal, coupling
+from molyneux.core.lazy import lazy_module
+from molyneux.learn.posteriors import Diagonal, DiagonalNormal
+
+coupling = lazy_module("molyneux.learn.posteriors.coupling")
 
 _FIXED_DRAWS = 32
 """Draws that the mean of a flow is estimated with; always the same ones."""

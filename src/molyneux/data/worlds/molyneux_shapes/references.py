@@ -56,4 +56,4 @@ def outline_distances(given: Outlines, choices: Sequence[Outlines], names: Seque
     every = np.concatenate(told[1:])
     one = (told[0] - told[0].mean(0)) / told[0].std(0)
     both = [(part - every.mean(0)) / every.std(0) for part in told[1:]]
-    return np.stack([np.linalg.norm(one - part, axis=1) for part in both], 1)
+    return np.stack([np.sqrt(np.square(one - part).sum(1)) for part in both], 1)
