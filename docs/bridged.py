@@ -56,8 +56,8 @@ def counts(runs: Sequence[StudyRun]) -> list[int]:
 
 
 def bridged(run: StudyRun) -> int:
-    """How many shapes a run saw and felt together."""
-    return int(run.settings["data.world.init_args.bridging.bridged"])
+    """How many shapes, or characters, a run saw and felt together."""
+    return next(int(value) for name, value in run.settings.items() if name.endswith(".bridging.bridged"))
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,7 @@ def over(runs: Sequence[StudyRun], name: str, count: int, part: str, **more: str
     All seeds are asked about the same shapes: `core.intervals.across_seeds`.
     """
     source, target, role, score = PARTS[part]
+    source, target = ("strokes" if _written(runs) and name == "touch" else name for name in (source, target))
     wanted = {"source": source, "target": target, "role": role, **more}
     found = [
         item
@@ -165,7 +166,19 @@ def changed_table(study: str, runs: Sequence[StudyRun]) -> str:
     ]
     head = (Column("training", "left"), Column("bridged shapes"), *(Column(HEADS[part]) for part in parts))
     note = f"{seeds_said(runs)} Touch to sight where nothing else is said. Chance is 50 %."
-    return to_markdown(Table(study, "Right choices, %", head, tuple(rows), (note,)))
+    table = to_markdown(Table(study, "Right choices, %", head, tuple(rows), (note,)))
+    return _of_characters(table) if _written(runs) else table
+
+
+def _written(runs: Sequence[StudyRun]) -> bool:
+    """Whether the things are characters, which are written and not felt."""
+    return any("data.benchmark.class_path" in run.settings for run in runs)
+
+
+def _of_characters(text: str) -> str:
+    for word, other in (("touch to touch", "strokes to strokes"), ("Touch", "Strokes"), ("shapes", "characters")):
+        text = text.replace(word, other)
+    return text
 
 
 def seeds_said(runs: Sequence[StudyRun]) -> str:
