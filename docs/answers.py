@@ -70,7 +70,7 @@ ANSWERS: dict[str, Answer] = {
         "The more, the better: of two new shapes that are alike in elongation, compactness and unevenness, contrastive encoders "
         "choose the right one in {most} % ({most_interval}) of cases after 128 shapes were seen and felt together, after 32 in "
         "{some} %, after 8 in {few} % and after none in {none} %, where guessing gives {most_chance} %; with ten times the "
-        "training, in {longer} % after 128 and in {longer_some} % after 32.",
+        "training, of one seed, in {longer} % after 128 and in {longer_some} % after 32.",
         {
             "most": _two_way(128, "alike_accuracy"),
             "some": _two_way(32, "alike_accuracy"),
