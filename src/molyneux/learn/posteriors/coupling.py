@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -61,7 +62,7 @@ def _beside(rows: Tensor, context: Tensor | None) -> Tensor:
     """Rows (M, ..., D) with the leading axes that they and the context have together."""
     if context is None:
         return rows
-    leading = torch.broadcast_shapes(rows.shape[1:-1], context.shape[:-1])
+    leading = np.broadcast_shapes(tuple(rows.shape[1:-1]), tuple(context.shape[:-1]))
     gap = len(leading) - (rows.ndim - 2)
     rows = rows.reshape(len(rows), *[1] * gap, *rows.shape[1:])
     return rows.expand(len(rows), *leading, rows.shape[-1])

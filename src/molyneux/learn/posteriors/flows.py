@@ -74,7 +74,8 @@ def noise_of(flows: Sequence[Flow], codes: Tensor, context: Tensor | None = None
         Noise (M, ..., D) and volumes (M, ...).
     """
     if flows[0].features > 1:
-        return coupling.noise_of([flow.layers.transforms for flow in flows], codes, context)
+        noise, volume = coupling.noise_of([flow.layers.transforms for flow in flows], codes, context)
+        return noise, volume
     # One dimension has no halves.
     with torch.autocast(codes.device.type, enabled=False):
         rows = codes.float().expand(len(flows), *codes.shape[1:])
@@ -85,7 +86,8 @@ def noise_of(flows: Sequence[Flow], codes: Tensor, context: Tensor | None = None
 def codes_of(flows: Sequence[Flow], noise: Tensor, context: Tensor | None = None) -> Tensor:
     """Codes (M, ..., D) of which M flows make noise (M, ..., D); see `noise_of`."""
     if flows[0].features > 1:
-        return coupling.codes_of([flow.layers.transforms for flow in flows], noise, context)
+        codes: Tensor = coupling.codes_of([flow.layers.transforms for flow in flows], noise, context)
+        return codes
     with torch.autocast(noise.device.type, enabled=False):
         return torch.stack([flow.alone(context).inv(row.float()) for flow, row in zip(flows, noise, strict=True)])
 
