@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from molyneux.core import files
-from molyneux.run.studies.leaderboard import record_files
+from molyneux.run.studies.leaderboard import runs_with
 
 if TYPE_CHECKING:
     from molyneux.report import StudyRun
-
-_MARK = b'"two_way_choice.accuracy"'
 
 
 def read_choices(results: Sequence[Path | str]) -> dict[str, tuple[StudyRun, ...]]:
@@ -24,10 +21,4 @@ def read_choices(results: Sequence[Path | str]) -> dict[str, tuple[StudyRun, ...
     Raises:
         StoreError: there are no records. CorruptFileError: a record was altered.
     """
-    from molyneux.report import load_records  # draws: takes a second to import
-
-    found = {}
-    for path in sorted({path for place in results for path in record_files(Path(place))}):
-        if _MARK in files.read_plain(path):
-            found[path.parent.name] = tuple(load_records(path))
-    return found
+    return runs_with(results, "two_way_choice.accuracy")

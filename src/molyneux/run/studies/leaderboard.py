@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from molyneux.core import StoreError, files, store
 
 if TYPE_CHECKING:
-    from molyneux.report import Leaderboard
+    from molyneux.report import Leaderboard, StudyRun
 
 
 def make_leaderboard(results: Sequence[Path | str], *, add: Sequence[Path | str] = (), scores: Sequence[str] = ()) -> Leaderboard:
@@ -51,3 +51,19 @@ def record_files(place: Path) -> list[Path]:
     if not found:
         raise StoreError(f"expected records in {place}, got none: name a file of records, or the folder of a study's results")
     return [path.resolve() for path in found]
+
+
+def runs_with(results: Sequence[Path | str], score: str) -> dict[str, tuple[StudyRun, ...]]:
+    """The runs of the studies on record that have a score, by the name of the folder; other records are not parsed.
+
+    Args:
+        results: files of records, folders that hold one, or folders of such folders.
+        score: its name.
+
+    Raises:
+        StoreError: there are no records. CorruptFileError: a record was altered.
+    """
+    from molyneux.report import load_records  # draws: takes a second to import
+
+    paths = sorted({path for place in results for path in record_files(Path(place))})
+    return {path.parent.name: tuple(load_records(path)) for path in paths if f'"{score}"'.encode() in files.read_plain(path)}

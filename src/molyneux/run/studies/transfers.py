@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from molyneux.core import files
-from molyneux.run.studies.leaderboard import record_files
+from molyneux.run.studies.leaderboard import runs_with
 
 if TYPE_CHECKING:
     from molyneux.report import TransferVariant
-
-_MARK = b'"transfer.accuracy"'
 
 
 def read_transfers(results: Sequence[Path | str]) -> dict[str, tuple[TransferVariant, ...]]:
@@ -25,10 +22,7 @@ def read_transfers(results: Sequence[Path | str]) -> dict[str, tuple[TransferVar
         StoreError: there are no records. CorruptFileError: a record was altered.
         DataError: the scores of a variant rest on readings of different readers.
     """
-    from molyneux.report import load_records, transfer_variants  # draws: takes a second to import
+    from molyneux.report import transfer_variants  # draws: takes a second to import
 
-    found = {}
-    for path in sorted({path for place in results for path in record_files(Path(place))}):
-        if _MARK in files.read_plain(path) and (variants := transfer_variants(load_records(path))):
-            found[path.parent.name] = variants
-    return found
+    found = {name: transfer_variants(runs) for name, runs in runs_with(results, "transfer.accuracy").items()}
+    return {name: variants for name, variants in found.items() if variants}
