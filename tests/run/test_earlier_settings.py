@@ -74,3 +74,17 @@ def test_what_means_the_same_under_other_names() -> None:
     strange = {"class_path": "their.module.World", "init_args": {"threads": 1}}
     assert same_settings([strange], [dict(strange)])
     assert not same_settings(strange, flat)
+
+
+def test_a_setting_that_was_not_there_yet_is_its_default() -> None:
+    """What a new version adds is, by default, what was done before: folders of earlier versions stay what they are."""
+    diffusion = {"given_share": 0.3, "after": {"steps": 5}}
+    rate = {"class_path": "molyneux.learn.MLD", "init_args": {"rate": 0.1, "diffusion": diffusion}}
+    new = {"class_path": "molyneux.learn.MLD", "init_args": {"rate": 0.1, "scales": "none", "diffusion": dict(diffusion)}}
+    new["init_args"]["diffusion"] |= {"solver": "dpm-solver++"}  # in a group
+    assert same_settings(rate, new)
+    assert same_settings([rate, None], [new, None])
+    new["init_args"]["diffusion"] |= {"solver": "unipc"}
+    assert not same_settings(rate, new)
+    needed = {"class_path": "molyneux.learn.MLD", "init_args": {"spec": [], **rate["init_args"]}}
+    assert not same_settings(rate, needed)  # has no default: nothing stands for it

@@ -9,6 +9,7 @@ from molyneux.data import World
 from molyneux.measure import CodeUse, Coherence, Prediction, TwoWayChoice, evaluate
 from molyneux.report.tables import whole_predictions
 from molyneux.run import open_evaluation, open_experiment, verify_export
+from molyneux.run.run.folder import RunFolder
 from molyneux.run.run.report import read_scores
 from molyneux.run.trained.shipped import shipped_card, shipped_folder, shipped_names
 
@@ -42,6 +43,14 @@ def test_each_has_a_card_and_checksums(name):
         any(part in score.name for part in ("coherence.strict", "prediction", "disentanglement.mig", "two_way_choice"))
         for score in recorded(name)
     )
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_its_folder_is_still_that_of_its_experiment(name):
+    """Also where a setting was added since: it is at its default."""
+    experiment = open_experiment(shipped_folder(name))
+    if experiment.data.world or os.environ.get("MOLYNEUX_DATA"):
+        assert RunFolder(shipped_folder(name), experiment).model.complete
 
 
 @pytest.mark.slow

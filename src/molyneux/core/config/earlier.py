@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from molyneux.core.config.build import plain
 from molyneux.core.errors import ConfigError
-from molyneux.core.tooling.classes import arguments, find_class, is_foreign
+from molyneux.core.tooling.classes import OMITTED, REQUIRED, arguments, find_class, is_foreign
 from molyneux.core.tooling.moved import moved_arguments, with_moved
 
 
@@ -21,8 +21,8 @@ def same_settings(one: Any, other: Any) -> bool:
 def _today(settings: Any) -> Any:
     """Plain settings in which classes of this package, named by `class_path`, have their arguments where these belong today.
 
-    A group of settings that says nothing but its defaults is None where that is the default. Classes of other packages are not
-    imported.
+    An argument that is missing was not there yet, and is its default: a new one does by default what was done before. A group of
+    settings that says nothing but its defaults is None where that is the default. Classes of other packages are not imported.
     """
     if isinstance(settings, list):
         return [_today(item) for item in settings]
@@ -34,12 +34,29 @@ def _today(settings: Any) -> Any:
         with suppress(ConfigError):  # a class that is no longer there, or a setting in two places: these settings are no others
             target = find_class(path, object)
             groups = {place.partition(".")[0] for place in moved_arguments(target).values()}
-            moved = with_moved(target, given)
-            found["init_args"] = {name: _group(target, name, value) if name in groups else value for name, value in moved.items()}
+            whole = _whole(target, with_moved(target, given))
+            found["init_args"] = {name: _group(target, name, value) if name in groups else value for name, value in whole.items()}
     return found
+
+
+def _whole(target: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Plain arguments of a class with the defaults of those that are missing, also in groups of settings."""
+    expected = arguments(target)
+    missing = {name: item for name, item in expected.items() if name not in given and item.default not in (REQUIRED, OMITTED)}
+    found = dict(given)
+    for name, value in given.items():
+        kind = _group_kind(expected[name].kind) if name in expected else None
+        if kind and isinstance(value, Mapping) and "class_path" not in value:
+            found[name] = _whole(kind, value)
+    return {**found, **{name: _today(plain(item.default, item.kind)) for name, item in missing.items()}}
+
+
+def _group_kind(kind: Any) -> Any:
+    """The dataclass whose settings an argument takes without a `class_path`, or None."""
+    return next((part for part in (kind, *get_args(kind)) if isinstance(part, type) and is_dataclass(part)), None)
 
 
 def _group(target: type, name: str, value: Any) -> Any:
     argument = arguments(target)[name]
-    kind = next((part for part in get_args(argument.kind) if isinstance(part, type) and is_dataclass(part)), None)
+    kind = _group_kind(argument.kind)
     return None if argument.default is None and kind is not None and value == plain(kind(), kind) else value
