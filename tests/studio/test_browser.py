@@ -270,6 +270,17 @@ def test_a_whole_series_is_summed_up(page):
     assert ("seed", "1") in query_of(page)
 
 
+def test_a_figure_that_was_replaced_while_it_was_drawn_is_no_error(page):
+    page.goto("/which")
+    page.locator(".js-plotly-plot").first.wait_for()
+    refused = """async () => {
+        const { Plotly } = await import("nicegui-plotly");
+        Plotly.Plots.resize(document.createElement("div"));
+        await new Promise(resolve => setTimeout(resolve, 200));
+    }"""
+    page.evaluate(refused)  # the fixture fails on what the console says
+
+
 def test_fingers_stand_still_for_who_wants_no_motion(browser, address):
     page = browser.new_context(base_url=address, reduced_motion="reduce").new_page()
     page.goto("/which")

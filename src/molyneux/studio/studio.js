@@ -67,3 +67,8 @@ window.molyneuxFeel = (id) => {
     step(begun);
   }
 };
+
+// A figure that is replaced while its library loads is watched after it has left the page: a resize that is refused then is no error.
+window.addEventListener("unhandledrejection", (event) => {
+  if (/^Resize must be passed a displayed plot/.test(event.reason?.message ?? "")) event.preventDefault();
+});
