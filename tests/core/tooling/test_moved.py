@@ -11,6 +11,7 @@ from molyneux import learn
 from molyneux.core import ConfigError
 from molyneux.core.config import Factory, Supplied, arguments, build
 from molyneux.core.config.earlier import same_settings
+from molyneux.core.tooling.classes import ADDED, without_added
 from molyneux.core.tooling.moved import moved, moved_arguments
 from molyneux.data import (
     AVMNIST,
@@ -35,6 +36,37 @@ class Paper:
 
     colour: str = "white"
     weight: int = 80
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """A group of settings that one was added to."""
+
+    value: int = 1
+    sticks: Annotated[bool, ADDED] = True
+
+
+class Envelope:
+    """A class that one setting was added to."""
+
+    def __init__(self, *, size: int = 3, lined: Annotated[bool, ADDED] = False, stamp: Stamp = Stamp()) -> None:
+        self.size, self.lined, self.stamp = size, lined, stamp
+
+
+def test_settings_that_were_added_are_told_where_they_are_not_at_their_default():
+    path = f"{__name__}.Envelope"
+    plain = build(Envelope, path)
+    assert plain.plain["init_args"] == {"size": 3, "stamp": {"value": 1}}
+    given = build(Envelope, {"class_path": path, "init_args": {"lined": False, "stamp": {"sticks": True}}})
+    assert given.plain == plain.plain
+    other = build(Envelope, {"class_path": path, "init_args": {"lined": True, "stamp": {"sticks": False}}})
+    assert other.plain["init_args"] == {"size": 3, "lined": True, "stamp": {"value": 1, "sticks": False}}
+    assert (other.value.lined, other.value.stamp) == (True, Stamp(sticks=False))
+    again = build(Envelope, other.plain)
+    assert (again.plain, again.value.stamp) == (other.plain, other.value.stamp)
+    with pytest.raises(ConfigError, match="lined: expected true or false"):
+        build(Envelope, {"class_path": path, "init_args": {"lined": 2}})
+    assert without_added(Stamp, {"sticks": True, "unknown": 1}) == {"unknown": 1}
 
 
 class Letter:

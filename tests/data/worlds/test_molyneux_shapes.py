@@ -341,6 +341,40 @@ def test_the_share_of_bridged_samples_can_be_the_same_for_every_number_of_bridge
         assert torch.equal(one.batch(rows, split=split, seed=1).factors, other.batch(rows, split=split, seed=1).factors)
 
 
+@pytest.mark.parametrize("bridged", [4, 5, 64])
+def test_permuted_pairs_feel_another_shape_than_they_see(bridged):
+    plain, permuted = (
+        MolyneuxShapes(level=1, image_size=32, bridging=Bridging(bridged=bridged, share=0.5, permuted=permuted))
+        for permuted in (False, True)
+    )
+    rows = np.arange(400)
+    one, other = (world.batch(rows, split="train", seed=1) for world in (plain, permuted))
+    for view in ("image", "text"):
+        assert torch.equal(one.views[view], other.views[view])
+    assert torch.equal(one.factors, other.factors)
+    assert torch.equal(one.mask("touch"), other.mask("touch"))
+    together = (one.mask("image") & one.mask("touch")).numpy()
+    same = (one.views["touch"] == other.views["touch"]).flatten(1).all(1).numpy()
+    assert (same == ~together).all()
+    seen = one.factors[:, 0].numpy()[together]
+    felt = permuted.readers()["touch"].read(other.views["touch"][torch.from_numpy(together)]).codes[:, 0].numpy()
+    assert (felt // 2 != seen // 2).all()
+    assert {*felt} <= {*np.flatnonzero(permuted.bridging.roles == 0)}
+    partners = dict(zip(seen.tolist(), felt.tolist(), strict=True))
+    assert [partners[shape] for shape in seen.tolist()] == felt.tolist(), "always the same"
+    assert len({*partners.values()}) == len(partners), "each is felt in place of one other"
+    for split in ("validation", "test"):
+        views = (world.batch(np.arange(50), split=split, seed=1).views["touch"] for world in (plain, permuted))
+        assert torch.equal(*views)
+    assert "permuted" not in plain.settings["bridging"], "stored samples of earlier versions are this world's"
+    assert permuted.settings["bridging"]["permuted"] is True
+
+
+def test_too_few_shapes_to_permute_are_refused():
+    with pytest.raises(ConfigError, match="permuted: expected at least 4 bridged shapes, got 3"):
+        Bridging(bridged=3, permuted=True)
+
+
 @pytest.mark.parametrize("share", [0.0, 1.0, -0.5, 2.0])
 def test_shares_that_cannot_be_are_refused(share):
     with pytest.raises(ConfigError, match="share: expected a number above 0 and below 1, or none"):

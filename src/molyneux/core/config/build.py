@@ -29,6 +29,7 @@ from molyneux.core.tooling.classes import (
     find_class,
     is_foreign,
     public_path,
+    without_added,
     working_folder_importable,
 )
 from molyneux.core.tooling.documents import require_plain
@@ -139,6 +140,7 @@ def plain(value: Any, kind: Any = None) -> Any:
     if dataclasses.is_dataclass(value):
         target: Any = type(value)
         settings = {name: plain(getattr(value, name), item.kind) for name, item in arguments(target).items()}
+        settings = without_added(target, settings)
         return settings if target in (kind, *get_args(kind)) else {"class_path": public_path(target), "init_args": settings}
     raise ConfigError(f"a default of type {type(value).__name__} has no plain form: make it a frozen dataclass")
 
@@ -234,7 +236,7 @@ def _chosen(base: type, later: Supplied | None) -> Any:
     def read(value: Any) -> Built:
         if later is None and dataclasses.is_dataclass(base) and isinstance(value, Mapping) and "class_path" not in value:
             settings = _settings(base, value, ())
-            return Built(_constructed(base, settings), plain(settings))
+            return Built(_constructed(base, settings), without_added(base, plain(settings)))
         target, given = _named(base, value, package)
         try:
             settings = _settings(target, given, supplied, f" of {target.__name__}")
@@ -242,7 +244,8 @@ def _chosen(base: type, later: Supplied | None) -> Any:
             raise _error([(("init_args", *place), sentence) for place, sentence in _problems(error)]) from error
         made = Factory(target, _value(settings)) if later else _constructed(target, settings, ("init_args",))
         alone = target is base and dataclasses.is_dataclass(base)
-        return Built(made, plain(settings) if alone else {"class_path": public_path(target), "init_args": plain(settings)})
+        told = without_added(target, plain(settings))
+        return Built(made, told if alone else {"class_path": public_path(target), "init_args": told})
 
     mark = pydantic.WithJsonSchema({CHOICE: [base.__module__, base.__qualname__, package, *supplied]})
     return Annotated[Any, PlainValidator(read, json_schema_input_type=Annotated[Any, mark])]

@@ -25,6 +25,10 @@ REQUIRED: Any = inspect.Parameter.empty
 """Stands for the default of an argument that has to be given."""
 OMITTED: Any = dataclasses.MISSING
 """Stands for the default of an argument that need not be given and has no known default."""
+ADDED = "added after runs were on record"
+"""Marks, in `Annotated`, an argument that resolved settings leave out at its default, which does what was done before it.
+
+Keys of runs, records and stored samples depend on resolved settings, which must not change where nothing else does."""
 _PACKAGE = __name__.partition(".")[0]
 _FOREIGN: ContextVar[bool] = ContextVar("foreign", default=True)
 """Whether classes outside of this package are taken."""
@@ -187,6 +191,15 @@ def arguments(target: type) -> dict[str, Argument]:
             taken = {name: Argument(kind, REQUIRED if name in needed else OMITTED) for name, kind in _hints(keys).items()}
             passed = {name: item for name, item in taken.items() if passed is None or name in passed}
     return {**found, **{name: item for name, item in (passed or {}).items() if name not in found}}
+
+
+def without_added(target: type, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Plain settings of a class without the arguments marked `ADDED` that are at their default: None, a number or a word."""
+    known = arguments(target)
+    added = {
+        name: known[name].default for name in settings if name in known and ADDED in getattr(known[name].kind, "__metadata__", ())
+    }
+    return {name: value for name, value in settings.items() if name not in added or value != added[name]}
 
 
 def _default(item: dataclasses.Field[Any]) -> Any:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import get_args
+from typing import Annotated, get_args
 
 from molyneux.core import choice_problems
+from molyneux.core.tooling.classes import ADDED
 from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.diffusion.fit import ExPostDiffusion
 from molyneux.learn.diffusion.grid import GridLayers
@@ -46,7 +47,7 @@ class CodeDiffusion:
     alone_share: float = 0.0
     schedule: Schedule = "linear"
     steps: int = 50
-    solver: Solver = "dpm-solver++"
+    solver: Annotated[Solver, ADDED] = "dpm-solver++"
     redrawn: tuple[str, ...] = ()
     after: ExPostDiffusion | None = None
 

@@ -118,9 +118,3 @@ def among(right: np.ndarray, kin: np.ndarray) -> np.ndarray | None:
 def percent_right(right: np.ndarray | None) -> float | None:
     """The mean of shares (K, K) over the pairs of values that were asked, in %; None where none was."""
     return None if right is None else 100.0 * float(right[np.isfinite(right)].mean())
-
-
-def permuted(values: np.ndarray) -> np.ndarray:
-    """Each value replaced by the next one that occurs, the last by the first."""
-    known = np.unique(values)
-    return np.asarray(np.roll(known, -1)[np.searchsorted(known, values)])

@@ -33,7 +33,6 @@ from molyneux.measure.two_way_choice.choices import (
     distances,
     pairs_interval,
     percent_right,
-    permuted,
     two_way_choices,
 )
 from molyneux.measure.two_way_choice.shown import LEFT, examples, remembered
@@ -41,7 +40,6 @@ from molyneux.measure.two_way_choice.ways import drawn_codes, log_ratios
 
 Way = Literal["codes", "likelihood", "drawing"]
 
-PERMUTED = "permuted pairing"
 _MODEL = "model"
 _SHOWN = "shown"
 
@@ -90,9 +88,9 @@ class TwoWayChoice(Measure):
     codes of both senses are never compared. 0 is the choice by codes, of the same samples. Samples that are shown are not asked
     after any number of them, and only values of which enough samples are left are.
 
-    Controls: `permuted pairing`, the answers that are right if the value of each thing is another one in the other sense; the
-    `untrained net`, but not of likelihoods; and of choices by codes `raw input`, where codes are as many principal components of
-    each sense: after samples were shown, a memory that needs no model.
+    Controls: the `untrained net`, but not of likelihoods; and of choices by codes `raw input`, where codes are as many principal
+    components of each sense: after samples were shown, a memory that needs no model. What a model learns from wrong pairs is
+    asked of one that is trained on them (`Bridging.permuted`).
 
     Args:
         factor: name of the factor whose values are told apart.
@@ -293,16 +291,14 @@ class TwoWayChoice(Measure):
         right = asked.pop(_MODEL)
         if right is None:
             return
-        controls = {PERMUTED: two_way_choices(away[_MODEL], one.values, permuted(other.values), same=same), **asked}
         told = {**question.about, **(about or {})}
         recorder = Recorder(self.name, evaluation.rng(self.name, *told.values()), told, evaluation.provenance())
-        yield _score(recorder, f"{prefix}accuracy", right, controls, len(one))
+        yield _score(recorder, f"{prefix}accuracy", right, asked, len(one))
         if self.alike is None:
             return
         kin = _kin(one, other)
         if (right := among(right, kin)) is not None:
-            del controls[PERMUTED]  # the values that stand for others are not alike
-            within = {name: among(found, kin) for name, found in controls.items() if found is not None}
+            within = {name: among(found, kin) for name, found in asked.items() if found is not None}
             yield _score(recorder, f"{prefix}alike_accuracy", right, within, len(one))
 
 

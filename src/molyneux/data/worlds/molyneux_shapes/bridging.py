@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from itertools import count
+from typing import Annotated, Literal
 
 import numpy as np
 
 from molyneux.core import ConfigError, DataError, choice_problems, seeds
+from molyneux.core.tooling.classes import ADDED
 from molyneux.data.dataset import Split
 from molyneux.data.worlds.combinations import pick
 from molyneux.data.worlds.molyneux_shapes.chosen import COUNT
@@ -21,6 +23,9 @@ ROLES: tuple[Role, ...] = ("bridged", "parted", "felt", "seen", "new")
 
 POOL = 128
 """Shapes that are bridged or parted."""
+
+_FEWEST = 4
+"""Shapes of which each can be felt in place of one that is not alike."""
 
 ASKED = 64
 """Shapes of each other role: the first quarter of them are asked about in validation, the others in the test."""
@@ -50,20 +55,25 @@ class Bridging:
         assignment: another number gives the roles to other shapes.
         share: of the training samples, that which shows bridged shapes, if there are any; None shows all shapes equally often, so
             that fewer bridged shapes are also fewer bridged samples.
+        permuted: whether training samples of bridged shapes are a control: who sees one shape feels another bridged one, always
+            the same, which is neither it nor the one that is alike. Factors and name are those of the shape that is seen.
 
     Raises:
-        ConfigError: a number of shapes or a share out of range, or an unknown role.
+        ConfigError: a number of shapes or a share out of range, an unknown role, or fewer than 4 bridged shapes to permute.
     """
 
     bridged: int = 32
     named: tuple[Role, ...] = ("bridged", "parted", "felt", "seen")
     assignment: int = 0
     share: float | None = None
+    permuted: Annotated[bool, ADDED] = False
 
     def __post_init__(self) -> None:
         problems = [problem for role in self.named for problem in choice_problems(named=(role, ROLES[:-1]))]
         if not 0 <= self.bridged <= POOL:
             problems.append(f"bridged: expected 0 to {POOL} shapes, got {self.bridged}")
+        elif self.permuted and self.bridged < _FEWEST:
+            problems.append(f"permuted: expected at least {_FEWEST} bridged shapes, got {self.bridged}")
         problems += share_problems(self.share)
         if problems:
             raise ConfigError(problems)
@@ -84,6 +94,10 @@ class Bridging:
     def draw(self, uniforms: np.ndarray, split: Split) -> np.ndarray:
         """Numbers of the shapes that samples of a split show, (n,) int64, from uniform numbers (n,) of [0, 1)."""
         return shown_things(self.shapes(split), self.roles, uniforms, self.share if split == "train" else None)
+
+    def felt(self, shapes: np.ndarray, split: Split) -> np.ndarray:
+        """Numbers of the shapes that samples of a split show to touch, (n,) int64, where these are what they show to sight."""
+        return self._partners[shapes] if self.permuted and split == "train" else shapes
 
     def present(self, shapes: np.ndarray, draws: np.ndarray, split: Split) -> dict[str, np.ndarray]:
         """Which samples have sight, touch and name: three masks (n,) bool.
@@ -109,6 +123,18 @@ class Bridging:
             DataError: names the first such shape.
         """
         check_senses(self.roles[shapes], present["image"], present["touch"], lambda row: f"shape {shapes[row]}")
+
+    @cached_property
+    def _partners(self) -> np.ndarray:
+        """By shape, the one that is felt where it is seen, (320,): the first permutation that leaves no shape within its pair."""
+        bridged, partners = np.flatnonzero(self.roles == ROLES.index("bridged")), np.arange(COUNT)
+        key = seeds.key(self.assignment, "molyneux-v1", "permuted")
+        for draws in (seeds.uniforms(key, np.arange(first, first + COUNT), 1)[:, 0] for first in count(step=COUNT)):
+            others = bridged[np.argsort(draws[: len(bridged)])]
+            if (others // 2 != bridged // 2).all():
+                partners[bridged] = others
+                return partners
+        raise AssertionError("unreachable: at least 4 shapes can be permuted so")
 
     @cached_property
     def _design(self) -> tuple[np.ndarray, np.ndarray]:

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from molyneux.core import Batch, ConfigError, Factor, Modality, Quantity, Reader, Spec, choice_problems, nearest, seeds
+from molyneux.core.tooling.classes import without_added
 from molyneux.data.dataset import Split, World
 from molyneux.data.worlds import textures
 from molyneux.data.worlds.captioned_world import spread
@@ -140,7 +141,7 @@ class MolyneuxShapes(World):
         """The settings as plain data: with name, split and seed they determine every byte."""
         bridging = None
         if self.bridging is not None:
-            bridging = {**asdict(self.bridging), "named": list(self.bridging.named)}
+            bridging = without_added(Bridging, {**asdict(self.bridging), "named": list(self.bridging.named)})
         return {
             "level": self.level,
             "image_size": self._size,
@@ -230,7 +231,8 @@ class MolyneuxShapes(World):
             if name == "image":
                 views[name] = torch.from_numpy(self._pictures(scenes, codes, table, which))
             elif name == "touch":
-                views[name] = torch.from_numpy(hand.touches(table, which, scenes.felt, self.hand))
+                felt = which if curves is not None or self.bridging is None else self.bridging.felt(scenes.shape, scenes.split)
+                views[name] = torch.from_numpy(hand.touches(table, felt, scenes.felt, self.hand))
             else:
                 columns = [self.spec.factor_index(factor) for factor in self.grammar.names]
                 views[name] = torch.from_numpy(self.grammar.write(codes[:, columns]))
