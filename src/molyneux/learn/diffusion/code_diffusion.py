@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, get_args
 
 from molyneux.core import choice_problems
 from molyneux.core.tooling.classes import ADDED
 from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.diffusion.fit import ExPostDiffusion
+from molyneux.learn.diffusion.fit import CodeNet, ExPostDiffusion
 from molyneux.learn.diffusion.grid import GridLayers
+from molyneux.learn.diffusion.multitime import MultiTimeDenoiser
 from molyneux.learn.diffusion.schedule import Schedule
 from molyneux.learn.diffusion.solvers import Solver
+from molyneux.learn.diffusion.tokens import TokenDenoiser, Tokens
 
 __all__ = ["CodeDiffusion"]
 
@@ -24,6 +27,7 @@ class CodeDiffusion:
         width: units of each layer of its net.
         blocks: residual blocks of its net.
         grids: convolutions for codes on a grid, those of nets such as `GridConvolutional`.
+        tokens: a transformer in place of the multilayer perceptron and of these convolutions; each cell of a grid is a token.
         given_share: share of the samples of which, in training, a part of the modalities is given.
         alone_share: share of the samples of which, in training, one of the modalities that are not given is learned alone, the
             others being as if absent. Above 0, each modality that is not observed is drawn given the observed ones alone, and
@@ -43,6 +47,7 @@ class CodeDiffusion:
     width: int = 256
     blocks: int = 3
     grids: GridLayers = field(default_factory=GridLayers)
+    tokens: Annotated[Tokens | None, ADDED] = None
     given_share: float = 0.5
     alone_share: float = 0.0
     schedule: Schedule = "linear"
@@ -58,3 +63,14 @@ class CodeDiffusion:
         problems += [f"{name}: expected a share in 0..1, got {share}" for name, share in shares.items() if not 0 <= share <= 1]
         problems += choice_problems(schedule=(self.schedule, get_args(Schedule)), solver=(self.solver, get_args(Solver)))
         refuse(problems)
+
+    def net(self, sizes: Mapping[str, int], grids: Mapping[str, tuple[int, int]]) -> CodeNet:
+        """A net that predicts velocities of codes.
+
+        Args:
+            sizes: dimensions of the codes by modality, in the order of the codes.
+            grids: rows and columns of the codes that lie on a grid.
+        """
+        if self.tokens is None:
+            return MultiTimeDenoiser(sizes, width=self.width, blocks=self.blocks, grids=grids, layers=self.grids)
+        return TokenDenoiser(sizes, width=self.width, blocks=self.blocks, tokens=self.tokens, grids=grids, schedule=self.schedule)

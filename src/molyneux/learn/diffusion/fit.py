@@ -14,12 +14,16 @@ from molyneux.core import FitStore, TrainingError
 from molyneux.learn.checks import levels_below_zero, not_positive, refuse, too_small
 from molyneux.learn.diffusion.multitime import MultiTimeDenoiser, multitime_loss
 from molyneux.learn.diffusion.schedule import Schedule
+from molyneux.learn.diffusion.tokens import TokenDenoiser
 from molyneux.learn.files import tensors_digest
 from molyneux.learn.training.checkpoints import moments, restore_moments
 from molyneux.learn.training.hardware import can_use_bf16, device_has_bf16
 from molyneux.learn.training.settings import Precision
 
-__all__ = ["CodePosteriors", "ExPostDiffusion", "fit_denoiser"]
+__all__ = ["CodeNet", "CodePosteriors", "ExPostDiffusion", "fit_denoiser"]
+
+CodeNet = MultiTimeDenoiser | TokenDenoiser
+"""A net that predicts velocities of codes."""
 
 _CHECKED_EVERY = 100
 """Steps between two looks at whether the loss is finite."""
@@ -81,7 +85,7 @@ class CodePosteriors(NamedTuple):
 
 
 def fit_denoiser(
-    denoiser: MultiTimeDenoiser,
+    denoiser: CodeNet,
     codes: CodePosteriors,
     *,
     share: float,
@@ -130,7 +134,7 @@ def fit_denoiser(
 class _Fit:
     """Where a fit stands: the net, the optimiser, the running means of the weights and the generator of random numbers."""
 
-    def __init__(self, net: MultiTimeDenoiser, settings: ExPostDiffusion, seed: int, device: torch.device) -> None:
+    def __init__(self, net: CodeNet, settings: ExPostDiffusion, seed: int, device: torch.device) -> None:
         self.net, self.settings, self.done = net, settings, 0
         self.generator = torch.Generator(device).manual_seed(seed)
         self.parameters = dict(net.named_parameters())

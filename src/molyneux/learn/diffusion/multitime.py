@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from molyneux.core import NotApplicableError
 from molyneux.learn.diffusion.grid import GridFeatures, GridLayers, GridPredictor, GridReader
-from molyneux.learn.diffusion.schedule import Schedule, signal_and_noise
+from molyneux.learn.diffusion.schedule import Schedule, TimeFeatures, signal_and_noise
 from molyneux.learn.diffusion.solvers import Solver, solve
 from molyneux.learn.encoders.by_modality import ModalityDict
 
@@ -40,8 +40,6 @@ class MultiTimeDenoiser(nn.Module):
         layers: of the convolutions.
     """
 
-    frequencies: Tensor
-
     def __init__(
         self,
         sizes: Mapping[str, int],
@@ -55,7 +53,7 @@ class MultiTimeDenoiser(nn.Module):
         super().__init__()
         self.sizes, self.width = dict(sizes), width
         grids = grids or {}
-        self.register_buffer("frequencies", math.pi * 2.0 ** torch.linspace(-1, 6, frequencies), persistent=False)
+        self.features = TimeFeatures(frequencies)
         self.inputs, self.outputs = ModalityDict[nn.Module](), ModalityDict[nn.Module]()
         self.readers = ModalityDict[nn.Module]()
         for name, size in sizes.items():
@@ -72,8 +70,7 @@ class MultiTimeDenoiser(nn.Module):
     def forward(self, codes: Tensor, times: Tensor) -> Tensor:
         """Velocities (N, D) of noisy codes (N, D) at times (N, M) in 0..1."""
         parts = dict(zip(self.sizes, torch.split(codes, list(self.sizes.values()), -1), strict=True))
-        angles = times.unsqueeze(-1) * self.frequencies
-        features = torch.cat([angles.sin(), angles.cos()], -1)
+        features = self.features(times)
         entering = [
             layer(features[:, number] if name in self.readers else torch.cat([parts[name], features[:, number]], -1))
             for number, (name, layer) in enumerate(self.inputs.items())

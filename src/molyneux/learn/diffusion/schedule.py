@@ -6,7 +6,7 @@ import math
 from typing import Literal
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 BETA_MIN, BETA_MAX = 0.1, 20.0
 """Rates of the noise at time 0 and 1, those of Song et al. (2021)."""
@@ -31,3 +31,23 @@ def signal_and_noise(time: Tensor, schedule: Schedule = "linear") -> tuple[Tenso
         return angle.cos(), angle.sin()
     log_signal = -0.25 * time.square() * (BETA_MAX - BETA_MIN) - 0.5 * time * BETA_MIN
     return log_signal.exp(), (-torch.expm1(2 * log_signal)).sqrt()
+
+
+class TimeFeatures(nn.Module):
+    """Sines and cosines of times.
+
+    Args:
+        frequencies: how many, from half a turn to 64 turns of a time from 0 to 1.
+    """
+
+    frequencies: Tensor
+
+    def __init__(self, frequencies: int = 16) -> None:
+        super().__init__()
+        self.size = 2 * frequencies
+        self.register_buffer("frequencies", math.pi * 2.0 ** torch.linspace(-1, 6, frequencies), persistent=False)
+
+    def forward(self, times: Tensor) -> Tensor:
+        """Features (..., 2 F) of times (...)."""
+        angles = times.unsqueeze(-1) * self.frequencies
+        return torch.cat([angles.sin(), angles.cos()], -1)

@@ -30,7 +30,7 @@ from molyneux.core.tooling.moved import moved
 from molyneux.learn.checks import levels_below_zero, refuse
 from molyneux.learn.diffusion.code_diffusion import CodeDiffusion
 from molyneux.learn.diffusion.fit import CodePosteriors, fit_denoiser
-from molyneux.learn.diffusion.multitime import DiffusedCodes, Drawing, MultiTimeDenoiser, multitime_loss
+from molyneux.learn.diffusion.multitime import DiffusedCodes, Drawing, multitime_loss
 from molyneux.learn.encoders.nets import Net
 from molyneux.learn.likelihoods import Scales, ViewLikelihood
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, Point, expert_parameters
@@ -122,9 +122,7 @@ class MLD(nn.Module):
         dims = LatentDims(0, self.sizes)
         self.networks = Networks(spec, dims, numbers=2 if rate else 1, nets=nets, likelihoods=likelihoods, scales=scales)
         on_grid = {name: grid for name, net in nets.items() if (grid := net.code_grid(spec.modality(name)))}
-        self.denoiser = MultiTimeDenoiser(
-            self.sizes, width=diffusion.width, blocks=diffusion.blocks, grids=on_grid, layers=diffusion.grids
-        )
+        self.denoiser = diffusion.net(self.sizes, on_grid)
         self.fitted = None if prior is None else FittedPrior(prior, LatentDims(sum(self.sizes.values())))
         self.register_buffer("centre", torch.zeros(sum(self.sizes.values())))
         self.register_buffer("spread", torch.ones(sum(self.sizes.values())))

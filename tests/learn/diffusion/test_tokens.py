@@ -1,0 +1,129 @@
+"""A transformer over codes in a diffusion model: what it predicts, each sample its own, one code drawn given another."""
+
+import pytest
+import torch
+
+from molyneux.core import Batch, ConfigError, Modality, Spec
+from molyneux.learn.diffusion import CodeDiffusion
+from molyneux.learn.diffusion.fit import CodePosteriors, ExPostDiffusion, fit_denoiser
+from molyneux.learn.diffusion.multitime import DiffusedCodes, Drawing
+from molyneux.learn.diffusion.schedule import signal_and_noise
+from molyneux.learn.diffusion.tokens import TokenDenoiser, Tokens
+from molyneux.learn.encoders.nets import Dense, GridConvolutional
+from molyneux.learn.vaes import MLD
+
+
+def noise(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def build(sizes, grids, width=16, blocks=2, schedule="linear", **settings):
+    torch.manual_seed(0)
+    tokens = Tokens(**{"heads": 2, "hidden": 2.0, **settings})
+    return TokenDenoiser(sizes, width=width, blocks=blocks, tokens=tokens, grids=grids, schedule=schedule)
+
+
+def stirred(net):
+    """The net with no layer at zero, as after some steps."""
+    for parameter in net.parameters():
+        parameter.data.add_(0.1 * torch.randn(parameter.shape, generator=noise(1)))
+    return net
+
+
+@pytest.mark.parametrize("grids", [{"a": (4, 4)}, {"a": (2, 8)}, {"a": (4, 4), "b": (3, 5)}, {"b": (5, 3)}, {}])
+@pytest.mark.parametrize("predicts", ["clean", "velocity"])
+def test_each_sample_is_its_own_and_every_parameter_counts(grids, predicts):
+    sizes = {"a": 32, "b": 15, "c": 3}
+    net = stirred(build(sizes, grids, predicts=predicts))
+    codes, times = torch.randn(6, 50, generator=noise()), torch.rand(6, 3, generator=noise())
+    found = net(codes, times)
+    assert found.shape == (6, 50)
+    torch.testing.assert_close(net(codes[2:3], times[2:3])[0], found[2], atol=1e-5, rtol=1e-4)
+    found.square().sum().backward()
+    assert all(parameter.grad.abs().sum() > 0 for parameter in net.parameters())
+    with torch.no_grad():
+        for part, start in (("a", 0), ("b", 32), ("c", 47)):
+            other = codes.clone()
+            other[:, start] += 1
+            moved = (net(other, times) - found).abs().split(list(sizes.values()), -1)
+            assert all((each.sum(1) > 0).all() for each in moved), part
+            late = times.clone()
+            late[:, list(sizes).index(part)] += 0.1
+            assert all((each.sum(1) > 0).all() for each in (net(codes, late) - found).abs().split(list(sizes.values()), -1))
+
+
+@pytest.mark.parametrize("schedule", ["linear", "cosine"])
+def test_clean_codes_are_what_it_predicts(schedule):
+    """`a z - s v` of the noisy code is the prediction itself, zero at the start, wherever there is more noise than the least."""
+    net = build({"a": 32, "b": 3}, {"a": (4, 4)}, schedule=schedule)
+    codes, times = torch.randn(6, 35, generator=noise()), 0.2 + 0.8 * torch.rand(6, 2, generator=noise())
+    signal, scale = (part.repeat_interleave(torch.tensor([32, 3]), 1) for part in signal_and_noise(times, schedule))
+    torch.testing.assert_close(signal * codes - scale * net(codes, times), torch.zeros_like(codes), atol=1e-5, rtol=0)
+    assert net(codes, torch.zeros(6, 2)).isfinite().all(), "what is known has no noise"
+    assert (build({"a": 32, "b": 3}, {"a": (4, 4)}, predicts="velocity")(codes, times) == 0).all()
+
+
+def test_cells_are_told_apart_by_their_places_alone():
+    """Cells in another order, with their places, give the same numbers in that order: nothing else knows of the grid."""
+    net = stirred(build({"a": 32, "b": 3}, {"a": (4, 4)}))
+    codes, times = torch.randn(5, 35, generator=noise()), torch.rand(5, 2, generator=noise())
+    order = torch.randperm(16, generator=noise(2))
+
+    def turned(flat):
+        return torch.cat([flat[:, :32].reshape(-1, 2, 16)[..., order].flatten(1), flat[:, 32:]], 1)
+
+    with torch.no_grad():
+        found = net(codes, times)
+        assert not torch.allclose(net(turned(codes), times), turned(found), atol=1e-3)
+        net.places["a"].table.copy_(net.places["a"].table[order].clone())
+        torch.testing.assert_close(net(turned(codes), times), turned(found), atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("predicts", ["clean", "velocity"])
+def test_a_figure_is_drawn_where_another_code_says_and_its_place_is_read(predicts):
+    """A bright cell of a grid of 4 x 4, and its place as two numbers."""
+    place = torch.randint(4, (2048, 2), generator=noise())
+    grid = torch.zeros(len(place), 4, 4)
+    grid[torch.arange(len(place)), place[:, 0], place[:, 1]] = 1.0
+    codes = torch.cat([(grid.flatten(1) - 1 / 16) / 0.24, (place - 1.5) / 1.12], 1)
+    net = build({"image": 16, "place": 2}, {"image": (4, 4)}, width=64, predicts=predicts)
+    posteriors = CodePosteriors(codes, torch.zeros_like(codes), torch.ones(len(codes), 2, dtype=torch.bool))
+    settings = ExPostDiffusion(steps=1200, batch_size=128, learning_rate=3e-3, warmup_steps=50, average=0.98, precision="32")
+    fit_denoiser(net, posteriors, share=0.5, settings=settings, seed=0)
+    right = {}
+    for given in (0, 1):
+        known = torch.arange(2).expand(256, -1) == given
+        parts = {"centre": torch.zeros(18), "spread": torch.ones(18)}
+        drawn = DiffusedCodes(net, codes[:256], known, (16, 2), Drawing(15), **parts).rsample((), noise())
+        cell = drawn[:, :16].argmax(1)
+        said = (drawn[:, 16:] * 1.12 + 1.5).round().clamp(0, 3).long()
+        right[given] = (cell == said[:, 0] * 4 + said[:, 1]).float().mean()
+        assert torch.equal(drawn[:, :16], codes[:256, :16]) == (given == 0)
+    assert min(right.values()) > 0.95, right
+
+
+def test_an_image_and_another_code_in_one_model():
+    spec = Spec((Modality("image", "image", (3, 16, 16), "uint8"), Modality("numbers", "tabular", (4,))))
+    diffusion = CodeDiffusion(width=16, blocks=1, tokens=Tokens(heads=2), steps=3)
+    nets = {"image": GridConvolutional(channels=3, blocks=1), "numbers": Dense(width=8)}
+    model = MLD(spec, latent_dim={"image": 8, "numbers": 2}, nets=nets, diffusion=diffusion).eval()
+    assert isinstance(model.denoiser, TokenDenoiser)
+    assert model.denoiser.cells == {"image": 4, "numbers": 1}
+    views = {
+        "image": torch.randint(256, (5, 3, 16, 16), generator=noise(), dtype=torch.uint8),
+        "numbers": torch.randn(5, 4, generator=noise()),
+    }
+    with torch.no_grad():
+        codes = model.encode(Batch(views), ("numbers",)).rsample(generator=noise())
+        assert codes.shared.shape == (1, 5, 10)
+        assert codes.shared.isfinite().all()
+
+
+def test_settings_that_cannot_be_used():
+    with pytest.raises(ConfigError, match=r"tokens\.heads: expected at least 1, got 0") as error:
+        Tokens(heads=0, hidden=0.0, predicts="noise")
+    assert "tokens.hidden: expected a number above 0, got 0.0" in str(error.value)
+    assert "predicts: expected one of clean, velocity" in str(error.value)
+    with pytest.raises(ConfigError, match=r"tokens\.heads: expected a number that divides the width 16, got 3"):
+        build({"a": 3}, {}, heads=3)
