@@ -8,7 +8,7 @@ from molyneux.learn.diffusion import CodeDiffusion
 from molyneux.learn.diffusion.fit import CodePosteriors, ExPostDiffusion, fit_denoiser
 from molyneux.learn.diffusion.multitime import DiffusedCodes, Drawing
 from molyneux.learn.diffusion.schedule import signal_and_noise
-from molyneux.learn.diffusion.tokens import TokenDenoiser, Tokens
+from molyneux.learn.diffusion.tokens import TokenDenoiser, TokenLayers
 from molyneux.learn.encoders.nets import Dense, GridConvolutional
 from molyneux.learn.vaes import MLD
 
@@ -19,7 +19,7 @@ def noise(seed=0):
 
 def build(sizes, grids, width=16, blocks=2, schedule="linear", **settings):
     torch.manual_seed(0)
-    tokens = Tokens(**{"heads": 2, "hidden": 2.0, **settings})
+    tokens = TokenLayers(**{"heads": 2, "hidden": 2.0, **settings})
     return TokenDenoiser(sizes, width=width, blocks=blocks, tokens=tokens, grids=grids, schedule=schedule)
 
 
@@ -105,7 +105,7 @@ def test_a_figure_is_drawn_where_another_code_says_and_its_place_is_read(predict
 
 def test_an_image_and_another_code_in_one_model():
     spec = Spec((Modality("image", "image", (3, 16, 16), "uint8"), Modality("numbers", "tabular", (4,))))
-    diffusion = CodeDiffusion(width=16, blocks=1, tokens=Tokens(heads=2), steps=3)
+    diffusion = CodeDiffusion(width=16, blocks=1, tokens=TokenLayers(heads=2), steps=3)
     nets = {"image": GridConvolutional(channels=3, blocks=1), "numbers": Dense(width=8)}
     model = MLD(spec, latent_dim={"image": 8, "numbers": 2}, nets=nets, diffusion=diffusion).eval()
     assert isinstance(model.denoiser, TokenDenoiser)
@@ -122,7 +122,7 @@ def test_an_image_and_another_code_in_one_model():
 
 def test_settings_that_cannot_be_used():
     with pytest.raises(ConfigError, match=r"tokens\.heads: expected at least 1, got 0") as error:
-        Tokens(heads=0, hidden=0.0, predicts="noise")
+        TokenLayers(heads=0, hidden=0.0, predicts="noise")
     assert "tokens.hidden: expected a number above 0, got 0.0" in str(error.value)
     assert "predicts: expected one of clean, velocity" in str(error.value)
     with pytest.raises(ConfigError, match=r"tokens\.heads: expected a number that divides the width 16, got 3"):

@@ -14,7 +14,7 @@ from molyneux.learn.diffusion.grid import GridLayers
 from molyneux.learn.diffusion.multitime import MultiTimeDenoiser
 from molyneux.learn.diffusion.schedule import Schedule
 from molyneux.learn.diffusion.solvers import Solver
-from molyneux.learn.diffusion.tokens import TokenDenoiser, Tokens
+from molyneux.learn.diffusion.tokens import TokenDenoiser, TokenLayers
 
 __all__ = ["CodeDiffusion"]
 
@@ -47,7 +47,7 @@ class CodeDiffusion:
     width: int = 256
     blocks: int = 3
     grids: GridLayers = field(default_factory=GridLayers)
-    tokens: Annotated[Tokens | None, ADDED] = None
+    tokens: Annotated[TokenLayers | None, ADDED] = None
     given_share: float = 0.5
     alone_share: float = 0.0
     schedule: Schedule = "linear"

@@ -24,7 +24,7 @@ _LEAST_NOISE = 0.05
 
 
 @dataclass(frozen=True)
-class Tokens:
+class TokenLayers:
     """Settings of a transformer over codes; its width and its number of blocks are those of the diffusion model.
 
     Args:
@@ -70,7 +70,7 @@ class TokenDenoiser(nn.Module):
         *,
         width: int,
         blocks: int,
-        tokens: Tokens,
+        tokens: TokenLayers,
         grids: Mapping[str, tuple[int, int]] | None = None,
         schedule: Schedule = "linear",
     ) -> None:
@@ -145,7 +145,7 @@ class _Places(nn.Module):
 class _Block(nn.Module):
     """Attention and two layers, each added to its input, and steered; at the start it gives its input."""
 
-    def __init__(self, width: int, tokens: Tokens) -> None:
+    def __init__(self, width: int, tokens: TokenLayers) -> None:
         super().__init__()
         self.heads, inner = tokens.heads, max(1, round(tokens.hidden * width))
         self.norms = nn.ModuleList(nn.LayerNorm(width, elementwise_affine=False) for _ in range(2))
