@@ -11,6 +11,7 @@ from molyneux.core.views import to_model
 from molyneux.learn.encoders import nets
 from molyneux.learn.encoders.nets import Net, default_net
 from molyneux.learn.likelihoods import default_likelihood
+from molyneux.learn.posteriors.diagonal import expert_parameters
 
 SHAPES = {
     "audio": [(2, 37)],
@@ -65,7 +66,9 @@ def test_every_net_takes_some_shape_of_each_of_its_kinds():
 
 
 def size_of(net, modality, size):
-    """The size of a code, or as many numbers for each cell of its grid."""
+    """The size of a code, or as many numbers for each cell of its grid; `PixelGrid` has its own, here for each 6 of `size`."""
+    if net is nets.PixelGrid:
+        return size // 6 * build(net).patch ** 2 * modality.shape[0] * math.prod(build(net).code_grid(modality))
     return size * math.prod(build(net).code_grid(modality) or (1,))
 
 
@@ -84,7 +87,7 @@ def test_shapes_and_gradients(net, kind, shape):
     decoder = build(net).decoder(modality, inputs, build(net).likelihood(modality))
     views = views_of(modality, 3)
     raw = encoder(to_model(modality, views))
-    distribution = decoder(torch.randn(2, 3, inputs))
+    distribution = decoder(torch.randn(2, 3, inputs, requires_grad=True))
     assert raw.shape == (3, outputs)
     assert distribution.batch_shape == (2, 3)
     assert distribution.view.shape == (2, 3, *modality.shape)
@@ -188,3 +191,27 @@ def test_a_code_that_fits_no_grid_is_refused():
     with pytest.raises(SpecError, match="grid of 8 x 8: expected a number of dimensions that 64 divides, got 100"):
         nets.GridConvolutional().encoder(modality_of("image", (3, 64, 64)), 100)
     assert nets.Convolutional().code_grid(modality_of("image", (3, 64, 64))) is None
+
+
+@pytest.mark.parametrize(("shape", "grid"), [((3, 64, 64), (8, 8)), ((1, 28, 20), (4, 3))])
+def test_pixels_are_a_code_that_gives_the_image_back(shape, grid):
+    modality, net = modality_of("image", shape), nets.PixelGrid()
+    assert net.code_grid(modality) == grid
+    size = 64 * shape[0] * math.prod(grid)
+    views = torch.randint(256, (5, *shape), dtype=torch.uint8)
+    codes = net.encoder(modality, size)(to_model(modality, views))
+    cells = codes.reshape(5, -1, *grid)
+    own = cells[:, :, 1, 2].reshape(5, shape[0], 8, 8)  # the patch in the second row and the third column
+    above, left = ((8 * cells - side) // 2 for cells, side in zip(grid, shape[1:], strict=True))
+    known = views[..., 8 - above : 16 - above, 16 - left : 24 - left]
+    torch.testing.assert_close(own[..., : known.shape[-1]], known / 127.5 - 1)
+    given = net.decoder(modality, size, net.likelihood(modality))(codes)
+    assert torch.equal((given.view * 255).round().to(torch.uint8), views)
+    raw = net.encoder(modality, 2 * size)(to_model(modality, views))
+    loc, log_variance = expert_parameters(raw)
+    assert torch.equal(loc, codes)
+    torch.testing.assert_close(log_variance.exp().sqrt(), torch.full_like(codes, 2 / 255))
+    with pytest.raises(SpecError, match=f"expected {size} dimensions, got 64"):
+        net.encoder(modality, 64)
+    with pytest.raises(SpecError, match="expected the likelihood Normal or Laplace, got Bernoulli"):
+        net.decoder(modality, size, default_likelihood(modality))

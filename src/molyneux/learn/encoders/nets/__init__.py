@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from molyneux.learn.encoders.nets.lenet import MirroredLeNet
     from molyneux.learn.encoders.nets.net import Decoder, Net, NetEncoder
     from molyneux.learn.encoders.nets.normalised import NormalisedConvolutional
+    from molyneux.learn.encoders.nets.pixels import PixelGrid
     from molyneux.learn.encoders.nets.pooled_series import PooledSeries
     from molyneux.learn.encoders.nets.recurrent import Recurrent
     from molyneux.learn.encoders.nets.recurrent_series import RecurrentSeries
@@ -33,6 +34,7 @@ __all__ = [
     "NetEncoder",
     "NormalisedConvolutional",
     "Patches",
+    "PixelGrid",
     "PooledSeries",
     "Recurrent",
     "RecurrentSeries",
