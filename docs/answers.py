@@ -67,19 +67,19 @@ def _two_way(count: int, score: str, study: str = "molyneux-v1") -> Pick:
 ANSWERS: dict[str, Answer] = {
     "molyneux-v1": Answer(
         "How many shapes must be seen and felt together before others, never seen, are known from touch?",
-        "The more, the better: of two new shapes that are alike in elongation, compactness and unevenness, contrastive encoders "
-        "choose the right one in {most} % ({most_interval}) of cases after 128 shapes were seen and felt together, after 32 in "
-        "{some} %, after 8 in {few} % and after none in {none} %, where guessing gives {most_chance} %; with ten times the "
-        "training, of one seed, in {longer} % after 128 and in {longer_some} % after 32.",
+        "Many, and they must be learned well: of two new shapes that are alike in elongation, compactness and unevenness, "
+        "contrastive encoders choose the right one in {most} % ({most_interval}) of cases after 128 shapes were seen and felt "
+        "together, after 32 in {some} % and after 8 in {few} %, where guessing gives {most_chance} %; with ten times the "
+        "training, of one seed, in {longer} %, {longer_some} % and {longer_few} %.",
         {
             "most": _two_way(128, "alike_accuracy"),
             "some": _two_way(32, "alike_accuracy"),
             "few": _two_way(8, "alike_accuracy"),
-            "none": _two_way(0, "alike_accuracy"),
             "longer": _two_way(128, "alike_accuracy", "molyneux-v1-longer"),
             "longer_some": _two_way(32, "alike_accuracy", "molyneux-v1-longer"),
+            "longer_few": _two_way(8, "alike_accuracy", "molyneux-v1-longer"),
         },
-        [("most", "some"), ("some", "few"), ("few", "none"), ("longer", "most"), ("longer", "longer_some")],
+        [("most", "some"), ("some", "few"), ("longer", "most"), ("longer", "longer_some"), ("longer_some", "longer_few")],
     ),
     "molyneux-question": Answer(
         "Is what was learned by touch and by name known by sight?",

@@ -20,7 +20,7 @@ from molyneux.report.plots.svg import CEILING, CHANCE, INK, QUIET, RULE, SERIES,
 from molyneux.report.tables import Column, Entry, Table
 from molyneux.report.tables.table import DASH
 
-STUDIES = {"molyneux-v1": "{}", "molyneux-v1-longer": "{}, ten times the samples", "molyneux-v1-generative": "{}"}
+STUDIES = {"molyneux-v1": "{}", "molyneux-v1-longer": "{}, ten times the training", "molyneux-v1-generative": "{}"}
 """Studies whose models are lines of the figure, and how a model of each is called there."""
 
 REFERENCES = Path(__file__).parents[1] / "studies" / "results" / "molyneux-references" / "records.json"
@@ -32,6 +32,10 @@ PARTS = {
     "within": ("touch", "touch", "new", "accuracy"),
     "seen": ("image", "image", "new", "accuracy"),
     "bridged": ("touch", "image", "bridged", "accuracy"),
+    "bridged_alike": ("touch", "image", "bridged", "alike_accuracy"),
+    "back_alike": ("image", "touch", "new", "alike_accuracy"),
+    "within_alike": ("touch", "touch", "new", "alike_accuracy"),
+    "seen_alike": ("image", "image", "new", "alike_accuracy"),
     "shown": ("touch", "image", "new", "shown_accuracy"),
     "shown_alike": ("touch", "image", "new", "shown_alike_accuracy"),
 }
@@ -129,13 +133,15 @@ def all_parts(study: str, runs: Sequence[StudyRun]) -> str:
 
 
 def within_table(study: str, runs: Sequence[StudyRun]) -> str:
-    """Choices within each sense and across, of the first model: a row for each number of bridged shapes."""
+    """Choices of pairs that are alike, of the first model, within each sense and across: a row for each number of bridged shapes."""
     if not runs:
         return missing(study)
-    model, named = models(runs)[0], {"new": "touch to sight", "within": "touch to touch", "seen": "sight to sight"}
+    model, named = models(runs)[0], {"alike": "touch to sight", "back_alike": "sight to touch", "within_alike": "touch to touch"}
+    named |= {"seen_alike": "sight to sight", "bridged_alike": "touch to sight, bridged shapes"}
     rows = [(Entry(str(count)), *(_entry(over(runs, model, count, part)) for part in named)) for count in counts(runs)]
     head = (Column("bridged shapes", "left"), *(Column(text) for text in named.values()))
-    return to_markdown(Table(study, f"Right choices of {model}, %", head, tuple(rows), ("Chance is 50 %.",)))
+    note = "New shapes, but for the last column. Chance is 50 %."
+    return to_markdown(Table(study, f"Right choices of {model}, %: pairs that are alike", head, tuple(rows), (note,)))
 
 
 def shown_table(study: str, runs: Sequence[StudyRun]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from molyneux.report.tables import pipe_table
 
-LEVEL, SOURCE = 5, "touch"
+LEVEL, SOURCE = 2, "touch"
 
 
 def chooser_table(record: Path) -> str:

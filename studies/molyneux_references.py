@@ -1,4 +1,4 @@
-"""What answers the two-way choice of `molyneux-v1` without a model: geometry, and low-level statistics of outlines.
+"""What answers the two-way choice of `molyneux-v1` without a model: geometry, low-level statistics, single numbers of outlines.
 
     python studies/molyneux_references.py
 
@@ -32,7 +32,14 @@ CHOOSERS = {
     "compactness, elongation and unevenness": ("compactness", "elongation", "unevenness"),
     "area and perimeter": ("area", "perimeter"),
 }
-"""Low-level statistics by which things are compared."""
+"""Low-level statistics by which things are compared; the last three are those in which the two of a pair are alike."""
+
+OTHERS = {
+    "the farthest point": lambda radii: radii.max(1),
+    "skewness of the radii": lambda radii: _moment(radii, 3),
+    "kurtosis of the radii": lambda radii: _moment(radii, 4),
+}
+"""Single numbers of outlines in which the two of a pair differ, of radii (n, 256) in radii of a disc of the same area."""
 
 
 def rows(level: int, role: str, samples: int, seed: int, assignment: int) -> Iterator[dict[str, Any]]:
@@ -55,11 +62,20 @@ def rows(level: int, role: str, samples: int, seed: int, assignment: int) -> Ite
         for name, used in CHOOSERS.items():
             columns = [STATISTICS.index(each) for each in used]
             away[name] = np.linalg.norm(told[source][:, None, columns] - told[target][None][:, :, columns], axis=2)
+        for name, number in OTHERS.items():
+            given, choices = (number(read[sense][0]) for sense in (source, target))
+            away[name] = np.abs((given - given.mean())[:, None] / given.std() - (choices - choices.mean()) / choices.std())
         for name, found in away.items():
             right = two_way_choices(found, shapes, shapes, same=np.eye(len(shapes), dtype=bool))
             assert right is not None
             alike = np.where(pairs[:, None] == pairs, right, np.nan)
             yield {**about, "chooser": name, "accuracy": said(right), "alike_accuracy": said(alike), "shapes": len(right)}
+
+
+def _moment(radii: np.ndarray, order: int) -> np.ndarray:
+    """The mean power of how far radii are from their mean, in standard deviations, (n,)."""
+    away = radii - radii.mean(1, keepdims=True)
+    return np.asarray((away**order).mean(1) / radii.std(1) ** order)
 
 
 def said(right: np.ndarray) -> Mapping[str, Any]:

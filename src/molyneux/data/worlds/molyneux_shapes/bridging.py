@@ -50,7 +50,7 @@ class Bridging:
     other role 16 and 48, of which no shape is in both.
 
     Args:
-        bridged: how many shapes are seen and felt together, 0 to 128.
+        bridged: how many shapes are seen and felt together, 0 to 128; an even number, since shapes come in pairs that are alike.
         named: roles of the shapes that have their name in training, where the world has names; new ones have none.
         assignment: another number gives the roles to other shapes.
         share: of the training samples, that which shows bridged shapes, if there are any; None shows all shapes equally often, so
@@ -59,7 +59,7 @@ class Bridging:
             the same, which is neither it nor the one that is alike. Factors and name are those of the shape that is seen.
 
     Raises:
-        ConfigError: a number of shapes or a share out of range, an unknown role, or fewer than 4 bridged shapes to permute.
+        ConfigError: a number of shapes or a share out of range, an odd number, an unknown role, or fewer than 4 bridged shapes to permute.
     """
 
     bridged: int = 32
@@ -70,8 +70,8 @@ class Bridging:
 
     def __post_init__(self) -> None:
         problems = [problem for role in self.named for problem in choice_problems(named=(role, ROLES[:-1]))]
-        if not 0 <= self.bridged <= POOL:
-            problems.append(f"bridged: expected 0 to {POOL} shapes, got {self.bridged}")
+        if not 0 <= self.bridged <= POOL or self.bridged % 2:
+            problems.append(f"bridged: expected an even number from 0 to {POOL}, got {self.bridged}")
         elif self.permuted and self.bridged < _FEWEST:
             problems.append(f"permuted: expected at least {_FEWEST} bridged shapes, got {self.bridged}")
         problems += share_problems(self.share)
