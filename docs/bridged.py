@@ -133,7 +133,7 @@ def all_parts(study: str, runs: Sequence[StudyRun]) -> str:
 
 
 def within_table(study: str, runs: Sequence[StudyRun]) -> str:
-    """Choices of pairs that are alike, of the first model, within each sense and across: a row for each number of bridged shapes."""
+    """Choices of pairs that are alike, of the first model, within each sense and across, by the number of bridged shapes."""
     if not runs:
         return missing(study)
     model, named = models(runs)[0], {"alike": "touch to sight", "back_alike": "sight to touch", "within_alike": "touch to touch"}

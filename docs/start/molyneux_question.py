@@ -66,8 +66,8 @@ for chooser, statistics in {"geometry": [], "elongation": ["elongation"], "three
 # ## Train two encoders for each sense
 #
 # [Contrastive encoders](../reference/learn/representations.md) learn that codes of one sample are alike. Both trainings are the
-# same, but for how many shapes came to both senses in the same sample: 0 or 128. With none there is no pair to learn from, and the
-# encoders stay as they were.
+# same, but for how many shapes came to both senses in the same sample: 0 or 128. With none there is no pair to learn from, and
+# the encoders stay as they were.
 # %%
 import torch
 from molyneux.learn import ContrastiveEncoders, Training, fit

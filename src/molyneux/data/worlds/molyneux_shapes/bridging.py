@@ -59,7 +59,8 @@ class Bridging:
             the same, which is neither it nor the one that is alike. Factors and name are those of the shape that is seen.
 
     Raises:
-        ConfigError: a number of shapes or a share out of range, an odd number, an unknown role, or fewer than 4 bridged shapes to permute.
+        ConfigError: a number of shapes or a share out of range, an odd number, an unknown role, or fewer than 4 bridged shapes to
+            permute.
     """
 
     bridged: int = 32
