@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         instances_problems,
         nearest,
         text_problems,
+        whole_problems,
     )
     from molyneux.core.exhibit import Cell, Exhibit, Gallery, Scatter, load_exhibits, save_exhibits
     from molyneux.core.features import Features
@@ -143,6 +144,7 @@ __all__ = [
     "text_problems",
     "values_of",
     "views_of",
+    "whole_problems",
 ]
 
 if not TYPE_CHECKING:

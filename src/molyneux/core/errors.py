@@ -116,6 +116,19 @@ def text_problems(**settings: object) -> list[str]:
     ]
 
 
+def whole_problems(**settings: object) -> list[str]:
+    """A problem for each setting that is no whole number; true and false are none.
+
+    >>> whole_problems(level=3, size=2.5, count=True)
+    ['size: expected a whole number, got 2.5', 'count: expected a whole number, got True']
+    """
+    return [
+        f"{name}: expected a whole number, got {_shown(value)}"
+        for name, value in settings.items()
+        if not isinstance(value, int) or isinstance(value, bool)
+    ]
+
+
 def instance_problems(kind: type, **settings: object) -> list[str]:
     """A problem for each setting that is no instance of a class, such as a class itself or its name.
 

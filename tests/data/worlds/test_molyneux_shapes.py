@@ -275,6 +275,12 @@ def test_parts_of_settings_that_cannot_be_used():
     for wrong in (129, 130, 3, -2):
         with pytest.raises(ConfigError, match=f"bridged: expected an even number from 0 to 128, got {wrong}"):
             Bridging(bridged=wrong)
+    for settings in ({"bridged": 2.5}, {"bridged": "8"}, {"bridged": True}, {"assignment": 1.5}):
+        ((name, value),) = settings.items()
+        with pytest.raises(ConfigError, match=f"{name}: expected a whole number, got {value!r}"):
+            Bridging(**settings)
+    with pytest.raises(ConfigError, match="named: expected several names, got the text 'felt'"):
+        Bridging(named="felt")
     with pytest.raises(ConfigError, match="named: expected one of bridged, parted, felt, seen, got 'new'"):
         Bridging(named=("new",))
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from molyneux.core import choice_problems
-from molyneux.learn.checks import refuse, too_small
+from molyneux.learn.checks import head_problems, refuse, too_small
 from molyneux.learn.diffusion.schedule import Schedule, TimeFeatures, signal_and_noise
 from molyneux.learn.encoders.by_modality import ModalityDict
 
@@ -75,9 +75,7 @@ class TokenDenoiser(nn.Module):
         schedule: Schedule = "linear",
     ) -> None:
         super().__init__()
-        refuse(
-            [f"tokens.heads: expected a number that divides the width {width}, got {tokens.heads}"] * (width % tokens.heads > 0)
-        )
+        refuse(head_problems(width=width, heads=tokens.heads))
         grids = grids or {}
         self.sizes, self.width, self.predicts, self.schedule = dict(sizes), width, tokens.predicts, schedule
         self.cells = {name: math.prod(grids[name]) if name in grids else 1 for name in sizes}

@@ -12,7 +12,7 @@ from typing import Any, final
 import numpy as np
 import torch
 
-from molyneux.core import Batch, ConfigError, Factor, Modality, Spec, seeds
+from molyneux.core import Batch, ConfigError, Factor, Modality, Spec, seeds, whole_problems
 from molyneux.data.benchmarks.bases.file_benchmark import FileBenchmark, FileSamples
 from molyneux.data.benchmarks.hanzi_strokes import views
 from molyneux.data.benchmarks.hanzi_strokes.glyphs import FEWEST, MOST, Glyphs, glyphs
@@ -58,7 +58,10 @@ class CharacterBridging:
     share: float | None = None
 
     def __post_init__(self) -> None:
-        problems = [f"pool: expected an even number from 2, got {self.pool}"] * (self.pool < 2 or self.pool % 2)
+        whole = {"bridged": self.bridged, "pool": self.pool, "asked": self.asked, "assignment": self.assignment}
+        if problems := whole_problems(**whole):
+            raise ConfigError(problems)
+        problems += [f"pool: expected an even number from 2, got {self.pool}"] * (self.pool < 2 or self.pool % 2)
         if not 0 <= self.bridged <= self.pool or self.bridged % 2:
             problems.append(f"bridged: expected an even number from 0 to {self.pool}, got {self.bridged}")
         problems += [f"asked: expected a multiple of 8 from 8, got {self.asked}"] * (self.asked < 8 or self.asked % 8)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from molyneux.core import ConfigError, DataError, choice_problems, seeds
+from molyneux.core import ConfigError, DataError, choice_problems, seeds, text_problems, whole_problems
 from molyneux.core.tooling.classes import ADDED
 from molyneux.data.dataset import Split
 from molyneux.data.worlds.combinations import pick
@@ -70,7 +70,10 @@ class Bridging:
     permuted: Annotated[bool, ADDED] = False
 
     def __post_init__(self) -> None:
-        problems = [problem for role in self.named for problem in choice_problems(named=(role, ROLES[:-1]))]
+        problems = whole_problems(bridged=self.bridged, assignment=self.assignment) + text_problems(named=self.named)
+        if problems:
+            raise ConfigError(problems)
+        problems += [problem for role in self.named for problem in choice_problems(named=(role, ROLES[:-1]))]
         if not 0 <= self.bridged <= POOL or self.bridged % 2:
             problems.append(f"bridged: expected an even number from 0 to {POOL}, got {self.bridged}")
         elif self.permuted and self.bridged < _FEWEST:

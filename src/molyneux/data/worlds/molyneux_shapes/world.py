@@ -11,7 +11,19 @@ from typing import Any, ClassVar, Literal, NamedTuple, final
 import numpy as np
 import torch
 
-from molyneux.core import Batch, ConfigError, Factor, Modality, Quantity, Reader, Spec, choice_problems, nearest, seeds
+from molyneux.core import (
+    Batch,
+    ConfigError,
+    Factor,
+    Modality,
+    Quantity,
+    Reader,
+    Spec,
+    choice_problems,
+    nearest,
+    seeds,
+    text_problems,
+)
 from molyneux.core.tooling.classes import without_added
 from molyneux.data.dataset import Split, World
 from molyneux.data.worlds import textures
@@ -124,7 +136,9 @@ class MolyneuxShapes(World):
         problems = choice_problems(level=(level, (1, 2, 3, 4, 5)), text=(text, tuple(TEMPLATES)))
         if not 32 <= image_size <= 256:
             problems.append(f"expected an image_size from 32 to 256 pixels, got {image_size}")
-        problems += [f"unknown modality {name!r}; {nearest(name, MODALITIES)}" for name in modalities if name not in MODALITIES]
+        problems += text_problems(modalities=modalities) or [
+            f"unknown modality {name!r}; {nearest(name, MODALITIES)}" for name in modalities if name not in MODALITIES
+        ]
         if not modalities or len(set(modalities)) != len(modalities):
             problems.append(f"expected at least one modality and no repeats, got {list(modalities)}")
         if bridging is not None and not {"image", "touch"} <= set(modalities):
