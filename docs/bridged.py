@@ -50,6 +50,7 @@ HEADS = {
     "seen": "new, sight to sight",
     "bridged": "bridged",
 }
+_MORE = {"bridged_alike": "bridged, of a pair that is alike"}
 _CHILDREN = ((58.0, "children, within 48 hours of sight"), (80.0, "two of them, days later"))
 """Held et al. (2011): touch to sight; lines of the figure."""
 
@@ -174,6 +175,25 @@ def changed_table(study: str, runs: Sequence[StudyRun]) -> str:
     note = f"{seeds_said(runs)} Touch to sight where nothing else is said. Chance is 50 %."
     table = to_markdown(Table(study, "Right choices, %", head, tuple(rows), (note,)))
     return _of_characters(table) if _written(runs) else table
+
+
+def searched_table(study: str, runs: Sequence[StudyRun]) -> str:
+    """The best that any setting of a search reached, on validation shapes: a row for each model, a column for each score."""
+    if not runs:
+        return missing(study)
+    parts = ("bridged", "new", "bridged_alike", "alike")
+    trials = {model: [run for run in runs if str(run.settings["name"]) == model] for model in models(runs)}
+    rows = [(Entry(model), Entry(str(len(found))), *(_best(found, part) for part in parts)) for model, found in trials.items()]
+    head = (Column("model", "left"), Column("settings tried"), *(Column({**HEADS, **_MORE}[part]) for part in parts))
+    most = counts(runs)[-1]
+    note = f"The largest of all settings, of one seed, on validation shapes; {most} bridged ones. Touch to sight. Chance is 50 %."
+    return to_markdown(Table(study, "Right choices of the best setting, %", head, tuple(rows), (note,)))
+
+
+def _best(runs: Sequence[StudyRun], part: str) -> Entry:
+    """The largest score of several runs with the same number of bridged shapes."""
+    found = [over([run], str(run.settings["name"]), bridged(run), part) for run in runs]
+    return _entry(max((item for item in found if item is not None), key=lambda item: item.mean, default=None))
 
 
 def _written(runs: Sequence[StudyRun]) -> bool:

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from answers import answered
-from bridged import all_parts, bridged_table, changed_table, shown_table, within_table
+from bridged import all_parts, bridged_table, changed_table, searched_table, shown_table, within_table
 from checks import checks
 from choosers import character_table, chooser_table
 from citing import made_by
@@ -308,6 +308,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "relative": relative,
     "robust": robust,
     "said": said,
+    "searched": lambda name: searched_table(name, runs_of(name)),
     "shown": lambda name: shown_table(name, runs_of(name)),
     "scale": lambda _: scale_table(ROOT / "benchmarks" / "results"),
     "situations": situations,
