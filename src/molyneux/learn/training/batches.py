@@ -217,18 +217,23 @@ class LoadedSource:
 
 
 def readers(
-    train: Source, validation: Source | None, training: Training, *, device: str
+    train: Source,
+    validation: Source | None,
+    training: Training,
+    *,
+    device: str,
+    loader: Callable[[Source], LoadedSource | None] | None = None,
 ) -> tuple[BatchReader, BatchReader | None]:
     """The readers of both sources, in memory or streamed as `training.memory` says.
 
     A source whose attribute `in_memory` is true is read where it lies. A source whose batches do not all hold the same tensors
-    is streamed.
+    is streamed. Sources are loaded by `loader`, by default `load`.
     """
     left, made = LOADED_BYTES if training.memory == "auto" else math.inf, []
     for source in (train, *([] if validation is None else [validation])):
         size = len(source) * source.spec.sample_bytes
         kept = bool(getattr(source, "in_memory", False))
-        loaded = None if kept or training.memory == "stream" or size > left else load(source)
+        loaded = None if kept or training.memory == "stream" or size > left else (loader or load)(source)
         left -= size if loaded else 0
         threaded = device == "cuda" or not (kept or loaded)
         made.append(BatchReader(loaded or source, prefetch=training.prefetch if threaded else 0, pin=device == "cuda"))

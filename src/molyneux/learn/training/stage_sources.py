@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from molyneux.core import ConfigError, Source, SpecError, nearest
-from molyneux.learn.training.batches import BatchReader, readers
+from molyneux.learn.training.batches import BatchReader, LoadedSource, readers
 from molyneux.learn.training.settings import Stage, Training
 
 Sources = tuple[Source, Source | None]
@@ -32,6 +32,8 @@ class StageSources:
     others: Mapping[str, Sources]
     loaded: Source | None = field(default=None, init=False)
     """The usual samples to learn from, as they were last read."""
+    loader: Callable[[Source], LoadedSource | None] | None = field(default=None, init=False)
+    """What reads samples into memory, if not `batches.load`."""
 
     def __post_init__(self) -> None:
         names, spec = [stage.name for stage in self.training.stages], self.usual[0].spec
@@ -75,7 +77,7 @@ class StageSources:
 
     def readers(self, stage: Stage, device: str) -> tuple[BatchReader, BatchReader | None]:
         """The readers of the samples of a stage."""
-        made = readers(*self.of(stage), self.training, device=device)
+        made = readers(*self.of(stage), self.training, device=device, loader=self.loader)
         if stage.name not in self.others:
             self.loaded = made[0].source
         return made

@@ -42,6 +42,18 @@ class Meter:
         sums, count = self._sums.get(names, (None, 0))
         self._sums[names] = weighted if sums is None else sums + weighted, count + samples
 
+    def counted(self, names: tuple[str, ...]) -> tuple[Tensor, int] | None:
+        """The sums (T,) of batches with these terms and their number of samples; None where there were none."""
+        return self._sums.get(names)
+
+    def set(self, names: tuple[str, ...], sums: Tensor, samples: int) -> None:
+        """Take the sums (T,) of batches with these terms from somebody who goes on adding to them."""
+        self._sums[names] = sums, samples
+
+    def own(self) -> None:
+        """Copy sums that somebody else may add to."""
+        self._sums = {names: (sums.clone(), count) for names, (sums, count) in self._sums.items()}
+
     @property
     def samples(self) -> int:
         """Number of samples added."""
@@ -131,11 +143,11 @@ class Steps:
         self._device = self.placement.device
         names = trained_names(self.model, self.stage.parameters)
         trainable = [(name, parameter) for name, parameter in self.model.named_parameters() if parameter.requires_grad]
-        self._trained = [parameter for name, parameter in trainable if name in names]
+        self.trained = {name: parameter for name, parameter in trainable if name in names}
         self._frozen = [parameter for name, parameter in trainable if name not in names]
         for parameter in self._frozen:
             parameter.requires_grad_(False)
-        self.optimizer = optimizer_of(self.settings, self._trained)
+        self.optimizer = optimizer_of(self.settings, list(self.trained.values()))
         self._averaged: Any = None
         self._compared: dict[frozenset[str], int] = {}
         spec = getattr(self.model, "spec", None)
@@ -158,24 +170,45 @@ class Steps:
         """One optimiser step."""
         for group in self.optimizer.param_groups:
             group["lr"] = self.settings.rate(batch.number, self.steps)
+        names, values = self.gradient(batch)
+        norm = get_total_norm([item.grad for item in self.trained.values() if item.grad is not None])
+        *numbers, length = torch.cat([values, norm.to(values).reshape(1)]).tolist()  # the only wait for the device in a step
+        self.check(names, numbers, length, batch)
+        if self.settings.clip is not None:
+            clip_grads_with_norm_(list(self.trained.values()), self.settings.clip, norm)
+        self.optimizer.step()
+        self.train_meter.add(names, values, len(batch) if batch.share is None else batch.share.size)
+
+    def gradient(self, batch: NumberedBatch) -> tuple[tuple[str, ...], Tensor]:
+        """Names and values (T,) of the terms of a step's loss, whose gradient the parameters then have."""
         self.optimizer.zero_grad()
-        number, progress = self.before + batch.number, Progress(batch.number, self.steps, self.stage.name)
+        number, progress = self.before + batch.number, self.progress(batch)
         if self.group.size > 1:
             self._require_mean(batch, progress)
-        weight, size = (1.0, len(batch)) if batch.share is None else (len(batch) / batch.share.size, batch.share.size)
+        weight = 1.0 if batch.share is None else len(batch) / batch.share.size
         loss = self._loss(batch, progress, "train", number)
         (loss.total * (self.group.size * weight) if self.group.size > 1 else loss.total).backward()  # type: ignore[no-untyped-call]
         names, values = flatten(loss)
-        values = self.group.mean(names, values, weight)
-        norm = get_total_norm([parameter.grad for parameter in self._trained if parameter.grad is not None])
-        *numbers, length = torch.cat([values, norm.to(values).reshape(1)]).tolist()  # the only wait for the device in a step
+        return names, self.group.mean(names, values, weight)
+
+    def progress(self, batch: NumberedBatch) -> Progress:
+        """Where a training stands at the step with a batch."""
+        return Progress(batch.number, self.steps, self.stage.name)
+
+    def check(self, names: tuple[str, ...], numbers: list[float], length: float, batch: NumberedBatch) -> None:
+        """Raise TrainingError if a term of the loss of a step, or the norm of its gradient, is NaN or infinite."""
+        number = self.before + batch.number
         self._guard(broken_term(names, numbers), batch, number)
         if not math.isfinite(length):
             self._guard(f"gradient of {self._broken_gradient()}", batch, number)
-        if self.settings.clip is not None:
-            clip_grads_with_norm_(self._trained, self.settings.clip, norm)
-        self.optimizer.step()
-        self.train_meter.add(names, values, size)
+
+    def dropout_seed(self, *stream: str | int) -> int:
+        """What torch's own generator is seeded with before a loss."""
+        return int(seeds.key(self.seed, "learn", "dropout", *stream)[0] >> 1)
+
+    def noise(self, *stream: str | int) -> torch.Generator:
+        """The generator that is handed to the model for a loss."""
+        return seeds.torch_generator(self.seed, "learn", "noise", *stream, device=self._device.type)
 
     def validate(self, batches: Iterable[NumberedBatch]) -> None:
         """Mean losses of the validation samples, in eval mode and without gradients."""
@@ -193,13 +226,13 @@ class Steps:
 
     def _loss(self, batch: NumberedBatch, progress: Progress, *stream: str | int) -> Loss:
         own = () if batch.share is None else (batch.share.start,)
-        dropout = int(seeds.key(self.seed, "learn", "dropout", *stream, *own)[0] >> 1)
+        dropout = self.dropout_seed(*stream, *own)
         torch.default_generator.manual_seed(dropout)  # torch.manual_seed takes as long as a small model's step
         if self._device.type == "cuda":
             torch.cuda.manual_seed(dropout)
         elif self._device.type == "mps":
             torch.mps.manual_seed(dropout)
-        generator = seeds.torch_generator(self.seed, "learn", "noise", *stream, device=self._device.type)
+        generator = self.noise(*stream)
         try:
             with self.placement.autocast(), _draws(generator, batch.share):
                 return self._computed(self._placed(batch.batch), progress, generator)
