@@ -43,6 +43,7 @@ CONTRASTS = {
     "scale": "times as fast as an order in memory",
     "scheduling": "plain: each read alone, ms a run",
     "sentences": "times plain",
+    "stacked": "times as fast",
     "studio": "after / before",
     "sweep": "times as fast as one",
     "texts": "plain, ms",

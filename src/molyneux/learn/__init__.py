@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from molyneux.learn.training.fit_progress import FitProgress
     from molyneux.learn.training.hardware import keep_freed_memory, precision_of
     from molyneux.learn.training.post_fit import post_fit_precision
+    from molyneux.learn.training.stacking import StackMember, fit_stacked
     from molyneux.learn.training.start import start_from
     from molyneux.learn.training.trainer import fit
     from molyneux.learn.vaes import (
@@ -120,6 +121,7 @@ __all__ = [
     "PictureTextModel",
     "Predictor",
     "RelationNetwork",
+    "StackMember",
     "StackedAttention",
     "Stage",
     "SubsetPredictors",
@@ -130,6 +132,7 @@ __all__ = [
     "WrappedEncoder",
     "WrappedPredictor",
     "fit",
+    "fit_stacked",
     "keep_freed_memory",
     "load_batch",
     "load_config",

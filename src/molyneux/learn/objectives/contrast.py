@@ -29,11 +29,16 @@ def bounded_scale(log_scale: Tensor) -> Tensor:
 class _Bounded(torch.autograd.Function):
     """A number kept in a range; out of it, only a gradient that leads back in passes, so that it never stays outside."""
 
+    generate_vmap_rule = True  # so that several trainings can be computed at once
+
     @staticmethod
-    def forward(ctx: Any, value: Tensor, low: float, high: float) -> Tensor:
-        ctx.save_for_backward(value)
-        ctx.low, ctx.high = low, high
+    def forward(value: Tensor, low: float, high: float) -> Tensor:
         return value.clamp(low, high)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, float, float], output: Tensor) -> None:
+        value, ctx.low, ctx.high = inputs
+        ctx.save_for_backward(value)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,9 @@ from molyneux.learn.training.stacking.stacked_meters import StackedMeters
 from molyneux.learn.training.steps import Steps, flatten, optimizer_of
 
 __all__ = ["Gradient", "Stack"]
+
+_FALLBACK = "There is a performance drop because we have not yet implemented the batching rule"
+"""How torch begins to say that it computes an operation for one training after the other."""
 
 Batches = Sequence[NumberedBatch]
 """One of each training."""
@@ -42,7 +46,7 @@ class Gradient:
 
     def norms(self) -> Tensor:
         """The norm of each training's gradient, (N,)."""
-        found = [item.flatten(1) for item in self.of.values() if item is not None]
+        found = [item.reshape(len(item), -1) for item in self.of.values() if item is not None]
         if not found:
             return self.values.new_zeros(len(self.values))
         each = torch.stack([torch.linalg.vector_norm(item, dim=1) for item in found])
@@ -119,7 +123,8 @@ class Stack:
             names.append(term)
             return found.total, values
 
-        with self._first.placement.autocast():
+        with self._first.placement.autocast(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", _FALLBACK)
             total, values = torch.vmap(loss)(self._weights, self.buffers, self._placed(batches), self._member, *self._values)
         total.sum().backward()
         return Gradient(names[0], values, {name: item.grad for name, item in self._trained.items()})
