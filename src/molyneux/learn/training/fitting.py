@@ -18,7 +18,6 @@ from molyneux.core import EpochStart
 from molyneux.core.history import Row
 from molyneux.learn.training.batches import BatchReader, NumberedBatch, evaluation_order, training_order
 from molyneux.learn.training.checkpoints import Checkpoints, State, copy_of
-from molyneux.learn.training.epoch_start import begin_epoch
 from molyneux.learn.training.fit_progress import FitProgress, ProgressClock
 from molyneux.learn.training.hardware import Placement, choose_device, keep_freed_memory, threads, use_bf16
 from molyneux.learn.training.interruptions import Interruptions
@@ -152,6 +151,8 @@ class Fitting:
         epoch = state.history.epochs - state.epochs_before
         first = epoch * (len(self._reader) // size)
         if state.step == first and isinstance(self.model, EpochStart):  # not in the midst of an epoch
+            from molyneux.learn.training.epoch_start import begin_epoch  # most models need none
+
             begin_epoch(self.model, steps, self._reader, self._validation, number=epoch, first=first)
         together, epochs, block = self._reader.source.spec.row_size, state.history.epochs, self._reader.block_size
         order = training_order(len(self._reader), size, seed=self.seed, epoch=epochs, first=first, together=together, block=block)
