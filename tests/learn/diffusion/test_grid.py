@@ -7,6 +7,7 @@ from molyneux.core import Batch, ConfigError, Modality, Spec
 from molyneux.learn.diffusion.fit import CodePosteriors, ExPostDiffusion, fit_denoiser
 from molyneux.learn.diffusion.grid import GridLayers
 from molyneux.learn.diffusion.multitime import DiffusedCodes, Drawing, MultiTimeDenoiser
+from molyneux.learn.diffusion.tokens import TokenDenoiser, TokenLayers
 from molyneux.learn.encoders.nets import Dense, GridConvolutional
 from molyneux.learn.vaes import MLD
 
@@ -31,10 +32,17 @@ def stirred(net):
     return net
 
 
-@pytest.mark.parametrize("grids", [{"a": (4, 4)}, {"a": (2, 8)}, {"a": (4, 4), "b": (3, 5)}, {"a": (1, 16), "b": (5, 3)}])
-def test_each_sample_is_its_own_and_every_parameter_counts(grids):
+def tokens(predicts):
+    """Builds a transformer over the same codes."""
+    layers = TokenLayers(heads=2, hidden=2.0, predicts=predicts)
+    return lambda sizes, grids: TokenDenoiser(sizes, width=16, blocks=2, tokens=layers, grids=grids)
+
+
+@pytest.mark.parametrize("kind", [build, tokens("clean"), tokens("velocity")], ids=["convolutions", "clean", "velocity"])
+@pytest.mark.parametrize("grids", [{"a": (4, 4)}, {"a": (2, 8)}, {"a": (4, 4), "b": (3, 5)}, {"a": (1, 16), "b": (5, 3)}, {}])
+def test_each_sample_is_its_own_and_every_parameter_counts(grids, kind):
     sizes = {"a": 32, "b": 15, "c": 3}
-    net = stirred(build(sizes, grids))
+    net = stirred(kind(sizes, grids))
     codes, times = torch.randn(6, 50, generator=noise()), torch.rand(6, 3, generator=noise())
     found = net(codes, times)
     assert found.shape == (6, 50)

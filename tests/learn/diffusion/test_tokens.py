@@ -30,28 +30,6 @@ def stirred(net):
     return net
 
 
-@pytest.mark.parametrize("grids", [{"a": (4, 4)}, {"a": (2, 8)}, {"a": (4, 4), "b": (3, 5)}, {"b": (5, 3)}, {}])
-@pytest.mark.parametrize("predicts", ["clean", "velocity"])
-def test_each_sample_is_its_own_and_every_parameter_counts(grids, predicts):
-    sizes = {"a": 32, "b": 15, "c": 3}
-    net = stirred(build(sizes, grids, predicts=predicts))
-    codes, times = torch.randn(6, 50, generator=noise()), torch.rand(6, 3, generator=noise())
-    found = net(codes, times)
-    assert found.shape == (6, 50)
-    torch.testing.assert_close(net(codes[2:3], times[2:3])[0], found[2], atol=1e-5, rtol=1e-4)
-    found.square().sum().backward()
-    assert all(parameter.grad.abs().sum() > 0 for parameter in net.parameters())
-    with torch.no_grad():
-        for part, start in (("a", 0), ("b", 32), ("c", 47)):
-            other = codes.clone()
-            other[:, start] += 1
-            moved = (net(other, times) - found).abs().split(list(sizes.values()), -1)
-            assert all((each.sum(1) > 0).all() for each in moved), part
-            late = times.clone()
-            late[:, list(sizes).index(part)] += 0.1
-            assert all((each.sum(1) > 0).all() for each in (net(codes, late) - found).abs().split(list(sizes.values()), -1))
-
-
 @pytest.mark.parametrize("schedule", ["linear", "cosine"])
 def test_clean_codes_are_what_it_predicts(schedule):
     """`a z - s v` of the noisy code is the prediction itself, zero at the start, wherever there is more noise than the least."""

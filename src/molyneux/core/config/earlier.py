@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import is_dataclass
-from typing import Any, get_args
+from typing import Any
 
 from molyneux.core.config.build import plain
 from molyneux.core.errors import ConfigError
 from molyneux.core.tooling.classes import OMITTED, REQUIRED, arguments, find_class, is_foreign
-from molyneux.core.tooling.moved import moved_arguments, with_moved
+from molyneux.core.tooling.moved import group_kind, moved_arguments, with_moved
 
 
 def same_settings(one: Any, other: Any) -> bool:
@@ -45,18 +44,13 @@ def _whole(target: type, given: Mapping[str, Any]) -> dict[str, Any]:
     missing = {name: item for name, item in expected.items() if name not in given and item.default not in (REQUIRED, OMITTED)}
     found = dict(given)
     for name, value in given.items():
-        kind = _group_kind(expected[name].kind) if name in expected else None
+        kind = group_kind(expected[name].kind) if name in expected else None
         if kind and isinstance(value, Mapping) and "class_path" not in value:
             found[name] = _whole(kind, value)
     return {**found, **{name: _today(plain(item.default, item.kind)) for name, item in missing.items()}}
 
 
-def _group_kind(kind: Any) -> Any:
-    """The dataclass whose settings an argument takes without a `class_path`, or None."""
-    return next((part for part in (kind, *get_args(kind)) if isinstance(part, type) and is_dataclass(part)), None)
-
-
 def _group(target: type, name: str, value: Any) -> Any:
     argument = arguments(target)[name]
-    kind = _group_kind(argument.kind)
+    kind = group_kind(argument.kind)
     return None if argument.default is None and kind is not None and value == plain(kind(), kind) else value

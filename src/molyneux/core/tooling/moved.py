@@ -77,6 +77,15 @@ def _grouped(earlier: Mapping[str, Any], places: Mapping[str, str], given: Mappi
     return groups
 
 
-def _dataclass_of(constructor: Callable[..., None], argument: str) -> Callable[..., Any]:
-    kind = get_type_hints(constructor)[argument]
-    return next(part for part in (kind, *get_args(kind)) if isinstance(part, type) and is_dataclass(part))
+def _dataclass_of(constructor: Callable[..., None], argument: str) -> Any:
+    return group_kind(get_type_hints(constructor)[argument])
+
+
+def group_kind(kind: Any) -> Any:
+    """The dataclass whose settings an argument of this annotation takes without a `class_path`, or None.
+
+    >>> from molyneux.core import Factor
+    >>> group_kind(Factor | None).__name__
+    'Factor'
+    """
+    return next((part for part in (kind, *get_args(kind)) if isinstance(part, type) and is_dataclass(part)), None)

@@ -20,7 +20,7 @@ Predicted = Literal["clean", "velocity"]
 """What a net gives: codes without noise, or their velocity."""
 
 _LEAST_NOISE = 0.05
-"""The noise that is divided by is at least this (Li & He, 2025, section 4.3)."""
+"""The noise that is divided by is at least this, as in Li & He (2025)."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ class TokenDenoiser(nn.Module):
     Each cell of a code on a grid is a token, and so is each code without a grid; all tokens attend to all. Blocks are steered by
     the times of all modalities and the codes without a grid (Peebles & Xie, Scalable Diffusion Models with Transformers, ICCV
     2023, section 3.2, adaLN-Zero); all modalities are in one sequence as in Bao et al., One Transformer Fits All Distributions in
-    Multi-Modal Diffusion at Scale (ICML 2023). At the start it predicts zero.
+    Multi-Modal Diffusion at Scale (ICML 2023). At the start it predicts zero. Where it predicts clean codes `x`, the velocity of
+    `z_t = a x + s noise` is `(a z_t - x) / s`, with `s` of at least 0.05.
 
     Args:
         sizes: dimensions of the codes by modality, in the order of the codes.

@@ -55,7 +55,7 @@ class PixelGrid(Net):
         """See `Net`."""
         rows, columns = self.code_grid(modality)
         size = self._size(modality)
-        self._require(modality, outputs // 2 if outputs == 2 * size else outputs)
+        self._require(modality, size if outputs == 2 * size else outputs)
         image = Centre(rows * self.patch, columns * self.patch)
         return NetEncoder(modality, image, nn.PixelUnshuffle(self.patch), nn.Flatten(), _Known(outputs - size))
 
