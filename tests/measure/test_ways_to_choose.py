@@ -1,5 +1,6 @@
 """Choices by likelihood and by drawing against a linear-Gaussian model; choices after examples against brute force."""
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +13,8 @@ from molyneux.data import ArraySource
 from molyneux.learn import MLD, Training, fit
 from molyneux.learn.diffusion import CodeDiffusion, ExPostDiffusion
 from molyneux.measure import Evaluation, TwoWayChoice
-from molyneux.measure.two_way_choice.choices import Side, distances
-from molyneux.measure.two_way_choice.shown import examples, remembered
+from molyneux.measure.two_way_choice.choices import Side, distances, two_way_choices
+from molyneux.measure.two_way_choice.shown import examples, shown_choices
 from molyneux.measure.two_way_choice.ways import drawn_codes, log_ratios
 
 NOISE = 0.7
@@ -190,17 +191,26 @@ def test_a_memory_of_examples_is_that_of_brute_force():
     assert not set(shown.given.ravel()) & set(shown.asked_given)
     assert not set(shown.choices.ravel()) & set(shown.asked_choices)
     assert len(shown.asked_given) == 60 - 5 * 4
-    away = remembered(one, other, shown, 2, "model", "euclidean")
     codes, answers = one.codes["model"], other.codes["model"]
-    true = np.empty_like(away)
-    for row, i in enumerate(shown.asked_given):
-        means = [codes[shown.given[v, :2]].mean(0) for v in range(5)]
-        taken = int(np.argmin([np.sum((codes[i] - mean) ** 2) for mean in means]))
-        memory = answers[shown.choices[taken, :2]].mean(0)
-        true[row] = [np.sum((answers[j] - memory) ** 2) for j in shown.asked_choices]
-    assert (np.argsort(away, 1) == np.argsort(true, 1)).all()
-    nothing = remembered(one, other, shown, 0, "model", "euclidean")
-    assert (nothing == distances(codes[shown.asked_given], answers[shown.asked_choices, :3])).all()
+    right: dict[tuple[int, int], list[bool]] = {}
+    for i, (k, j) in itertools.product(shown.asked_given, itertools.permutations(shown.asked_choices, 2)):
+        true, wrong = one.values[i], other.values[j]
+        if other.values[k] == true and wrong != true:
+            means = {v: codes[shown.given[v, :2]].mean(0) for v in (true, wrong)}
+            taken = min(means, key=lambda v: np.sum((codes[i] - means[v]) ** 2))
+            memory = answers[shown.choices[taken, :2]].mean(0)
+            nearer = np.sum((answers[k] - memory) ** 2) < np.sum((answers[j] - memory) ** 2)
+            right.setdefault((true, wrong), []).append(nearer)
+    found = shown_choices(one, other, shown, 2, "model", "euclidean")
+    assert len(right) == 20
+    assert np.isnan(np.diag(found)).all()
+    for pair, chosen in right.items():
+        assert found[pair] == pytest.approx(np.mean(chosen))
+    nothing = shown_choices(one, other, shown, 0, "model", "euclidean")
+    asked, there = shown.asked_given, shown.asked_choices
+    same = one.numbers[asked][:, None] == other.numbers[there]
+    across = two_way_choices(distances(codes[asked], answers[there, :3]), one.values[asked], other.values[there], same=same)
+    np.testing.assert_array_equal(nothing, across)
 
 
 def test_a_memory_knows_what_codes_do_not_say():

@@ -1,6 +1,7 @@
 """A study is one experiment with settings varied; each point and seed is a run."""
 
 import os
+import re
 import shutil
 import sys
 import threading
@@ -80,6 +81,53 @@ def test_points_are_every_combination_in_the_order_of_the_file(base: dict[str, A
         (5, "small", 2),
         (6, "small", 2),
     ]
+
+
+def test_a_setting_may_change_with_the_seed(base: dict[str, Any], tmp_path: Path) -> None:
+    study = Study(
+        name="mine",
+        base=base,
+        seeds=(5, 6),
+        variants={"small": {"learn.model.latent_dim": 2}, "large": {"learn.model.latent_dim": 4}},
+        by_seed={"data.world.spread": (0.1, 0.2)},
+    )
+    runs = [experiment for each in check_points(study) for experiment in each]
+    told = [(run.name, run.seed, run.resolved["data"]["world"]["init_args"]["spread"]) for run in runs]
+    assert told == [("small", 5, 0.1), ("small", 6, 0.2), ("large", 5, 0.1), ("large", 6, 0.2)]
+    assert [run.identity for run in runs] == [
+        run.identity
+        for name, size in (("small", 2), ("large", 4))
+        for seed, spread in ((5, 0.1), (6, 0.2))
+        for run in Study(
+            name="mine",
+            base=base,
+            seeds=(seed,),
+            variants={name: {"learn.model.latent_dim": size}},
+            grid={"data.world.spread": (spread,)},
+        ).experiments({"name": name, "learn.model.latent_dim": size, "data.world.spread": spread})
+    ]
+    file = tmp_path / "mine.yaml"
+    store.write_text(file, dump_document({"base": base, "seeds": [5, 6], "by_seed": {"data.world.spread": [0.1, 0.2]}}))
+    assert check_study(file) == 2
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        (
+            {"by_seed": {"data.world.spread": (0.1,)}},
+            "by_seed.data.world.spread: expected a value for each of the 2 seeds, got 1",
+        ),
+        ({"by_seed": {"seed": (1, 2)}}, "by_seed.seed: seed is no setting that changes with the seed"),
+        (
+            {"by_seed": {"data.world.spread": (0.1, 0.2)}, "grid": {"data.world.spread": (0.3,)}},
+            "by_seed.data.world.spread: the setting is also in grid.data.world.spread: leave it out of one",
+        ),
+    ],
+)
+def test_what_cannot_change_with_the_seed_is_refused(base: dict[str, Any], changed: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(problem)):
+        Study(base=base, seeds=(5, 6), **changed)
 
 
 def test_problems_of_every_point_are_told_before_anything_runs(base: dict[str, Any], tmp_path: Path) -> None:

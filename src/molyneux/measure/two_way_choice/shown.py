@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from molyneux.measure.two_way_choice.choices import Distance, Side, distances
+from molyneux.measure.two_way_choice.choices import Distance, Side, distances, two_way_choices
 
 LEFT = 2
 """Samples of each value that are left to be asked: one that is given, and another one to choose."""
@@ -63,12 +63,12 @@ def examples(one: Side, other: Side, counts: Sequence[int], rng: np.random.Gener
     return Examples(tuple(enough), given, choices, *asked)
 
 
-def remembered(one: Side, other: Side, shown: Examples, count: int, name: str, kind: Distance) -> np.ndarray:
-    """Distances (n, m) of what is asked, after `count` samples of each value were shown.
+def shown_choices(one: Side, other: Side, shown: Examples, count: int, name: str, kind: Distance) -> np.ndarray | None:
+    """How often the right one of two things is chosen after `count` samples of each value were shown, as `two_way_choices`.
 
-    A thing is taken for that of the values whose shown samples have the nearest mean code in its own sense. The distance of what
-    there is to choose from is that from the mean code of the shown samples of this value in the other sense. After 0 samples it
-    is the distance of the codes in both senses.
+    A thing is taken for that of the two values whose shown samples have the nearer mean code in its own sense. The thing to
+    choose from that is nearer to the mean code of the shown samples of this value in the other sense is chosen. So the two values
+    at hand are compared, and no others. After 0 samples the choice is that by codes of both senses.
 
     Args:
         one: the things that are given.
@@ -77,11 +77,21 @@ def remembered(one: Side, other: Side, shown: Examples, count: int, name: str, k
         count: how many samples of each value.
         name: whose codes.
         kind: distance of codes.
+
+    Returns:
+        (K, K) of 0..1, rows the value that is given and columns that of the wrong thing; None without such a choice.
     """
-    given, choices = one.codes[name], other.codes[name]
-    asked, answers = given[shown.asked_given], choices[shown.asked_choices]
+    asked, answers = one[shown.asked_given], other[shown.asked_choices]
+    given, choices = asked.codes[name], answers.codes[name]
     if count == 0:
         width = min(given.shape[1], choices.shape[1])
-        return distances(asked[:, :width], answers[:, :width], kind)
-    taken = distances(asked, given[shown.given[:, :count]].mean(1), kind).argmin(1)
-    return np.asarray(distances(choices[shown.choices[:, :count]].mean(1), answers, kind)[taken])
+        away = distances(given[:, :width], choices[:, :width], kind)
+        return two_way_choices(away, asked.values, answers.values, same=asked.numbers[:, None] == answers.numbers)
+    kept = one.values[shown.given[:, 0]]
+    memories = (side.codes[name][places[:, :count]].mean(1) for side, places in ((one, shown.given), (other, shown.choices)))
+    felt, seen = memories
+    taken = two_way_choices(distances(given, felt, kind), asked.values, kept)
+    nearer = two_way_choices(distances(seen, choices, kind), kept, answers.values)
+    if taken is None or nearer is None:
+        return None
+    return np.asarray(taken * nearer + (1.0 - taken) * (1.0 - nearer.T))

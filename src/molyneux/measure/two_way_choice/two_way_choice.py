@@ -35,7 +35,7 @@ from molyneux.measure.two_way_choice.choices import (
     percent_right,
     two_way_choices,
 )
-from molyneux.measure.two_way_choice.shown import LEFT, examples, remembered
+from molyneux.measure.two_way_choice.shown import LEFT, examples, shown_choices
 from molyneux.measure.two_way_choice.ways import drawn_codes, log_ratios
 
 Way = Literal["codes", "likelihood", "drawing"]
@@ -83,10 +83,10 @@ class TwoWayChoice(Measure):
     decides on, since n given things and m to choose from take n x m x `draws` densities.
 
     `shown` asks again after so many samples of each value were shown in both senses, with the same weights:
-    `two_way_choice.shown_accuracy`, with `about.shown`. What is given is taken for a sample of the value whose shown samples have
-    the nearest mean code in its own sense, and the one whose code is nearer to their mean code in the other sense is chosen; the
-    codes of both senses are never compared. 0 is the choice by codes, of the same samples. Samples that are shown are not asked
-    after any number of them, and only values of which enough samples are left are.
+    `two_way_choice.shown_accuracy`, with `about.shown`. What is given is taken for that of the two values whose shown samples
+    have the nearer mean code in its own sense, and the one whose code is nearer to their mean code in the other sense is chosen;
+    the codes of both senses are never compared, nor are other values. 0 is the choice by codes, of the same samples. Samples that
+    are shown are not asked after any number of them, and only values of which enough samples are left are.
 
     Controls: the `untrained net`, but not of likelihoods; and of choices by codes `raw input`, where codes are as many principal
     components of each sense: after samples were shown, a memory that needs no model. What a model learns from wrong pairs is
@@ -266,10 +266,10 @@ class TwoWayChoice(Measure):
                     continue
                 part = shown.first(self.samples)
                 found = {
-                    name: remembered(one, other, part, count, name, self.distance) for name in one.codes if name in other.codes
+                    name: shown_choices(one, other, part, count, name, self.distance) for name in one.codes if name in other.codes
                 }
                 asked = replace(question, one=one[part.asked_given], other=other[part.asked_choices])
-                yield from self._scores(evaluation, asked, found, about={_SHOWN: str(count)}, prefix="shown_")
+                yield from self._told(evaluation, asked, found, about={_SHOWN: str(count)}, prefix="shown_")
         for count, groups in lacking.items():
             few = f"{count} shown samples of each {self.factor} and {LEFT} to ask need more samples of {', '.join(groups)}"
             about = {_SHOWN: str(count)}
@@ -282,12 +282,24 @@ class TwoWayChoice(Measure):
         away: Mapping[str, np.ndarray],
         *,
         about: Mapping[str, str] | None = None,
-        prefix: str = "",
     ) -> Iterator[Score]:
-        """Those of distances (n, m), by whose they are; of all pairs of values, and of those that are alike."""
+        """Those of distances (n, m), by whose they are."""
         one, other = question.one, question.other
         same = one.numbers[:, None] == other.numbers
         asked = {name: two_way_choices(part, one.values, other.values, same=same) for name, part in away.items()}
+        yield from self._told(evaluation, question, asked, about=about)
+
+    def _told(
+        self,
+        evaluation: Evaluation,
+        question: _Question,
+        asked: dict[str, np.ndarray | None],
+        *,
+        about: Mapping[str, str] | None = None,
+        prefix: str = "",
+    ) -> Iterator[Score]:
+        """Those of shares (K, K) of right choices, by whose they are; of all pairs of values, and of those that are alike."""
+        one, other = question.one, question.other
         right = asked.pop(_MODEL)
         if right is None:
             return

@@ -68,6 +68,8 @@ class Study:
         seeds: every setting is run with each of these.
         variants: settings that change together, under a name each.
         grid: values by the dotted path of a setting; every combination is run, or they are what a search chooses from.
+        by_seed: by the dotted path of a setting, one value for each of `seeds`, in their order: what changes with the seed, such
+            as which part of the data is held out.
         ranges: numbers by the dotted path of a setting, for a search.
         search: `grid` runs every combination of variants and grid; `random` and `tpe` (Bergstra et al., 2011) try `trials`.
         trials: how many settings a search tries.
@@ -86,6 +88,7 @@ class Study:
     seeds: tuple[int, ...] = (1,)
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    by_seed: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     ranges: Mapping[str, Range] = field(default_factory=dict)
     search: Literal["grid", "random", "tpe"] = "grid"
     trials: int = 20
@@ -101,6 +104,12 @@ class Study:
             problems.append("seeds: expected at least one, got none")
         if len(set(self.seeds)) < len(self.seeds):
             problems.append(f"seeds: expected different ones, got {', '.join(map(str, self.seeds))}")
+        problems += [
+            f"by_seed.{path}: expected a value for each of the {len(self.seeds)} seeds, got {len(values)}"
+            for path, values in self.by_seed.items()
+            if len(values) != len(self.seeds)
+        ]
+        problems += [f"by_seed.{path}: {self._varied(path)}" for path in self.by_seed if self._varied(path)]
         if self.trials < 1:
             problems.append(f"trials: expected at least 1, got {self.trials}")
         if self.search == "grid" and self.ranges:
@@ -166,8 +175,20 @@ class Study:
             ConfigError: with every problem of its settings.
         """
         tree = overridden({"name": self.name, **self.base_settings}, point)
+        if self.by_seed:
+            each = zip(*self.by_seed.values(), strict=True)
+            trees = [overridden(tree, dict(zip(self.by_seed, values, strict=True))) for values in each]
+            return [read_experiment({**own, "seed": seed}, known=known) for own, seed in zip(trees, self.seeds, strict=True)]
         first = read_experiment({**tree, "seed": self.seeds[0]}, known=known)
         return [first, *(with_seed(first, seed) for seed in self.seeds[1:])]
+
+    def _varied(self, path: str) -> str:
+        """Why a setting cannot change with the seed; nothing where it can."""
+        if path in ("seed", "name"):
+            return f"{path} is no setting that changes with the seed: name the seeds in seeds, and variants in variants"
+        also = [f"grid.{path}"] * (path in self.grid) + [f"ranges.{path}"] * (path in self.ranges)
+        also += [f"variants.{name}" for name, values in self.variants.items() if path in values]
+        return f"the setting is also in {also[0]}: leave it out of one" if also else ""
 
 
 def load_study(path: Path | str) -> Study:
@@ -184,9 +205,10 @@ def load_study(path: Path | str) -> Study:
         tree["base"] = paths_beside(tree["base"], path)
     for name, values in _mapping(tree.get("variants")).items():
         tree["variants"] = {**tree["variants"], name: values_beside(values, path) if isinstance(values, Mapping) else values}
-    for name, values in _mapping(tree.get("grid")).items():
-        if isinstance(values, list):
-            tree["grid"] = {**tree["grid"], name: [values_beside({name: value}, path)[name] for value in values]}
+    for part in ("grid", "by_seed"):
+        for name, values in _mapping(tree.get(part)).items():
+            if isinstance(values, list):
+                tree[part] = {**tree[part], name: [values_beside({name: value}, path)[name] for value in values]}
     study: Study = build(Study, tree).value
     return study
 

@@ -123,6 +123,7 @@ def search_settings(study: Study) -> dict[str, Any]:
         "variants": {name: dict(values) for name, values in study.variants.items()},
         "goal": [{**vars(goal), "about": dict(goal.about)} for goal in study.goals],
         "seeds": list(study.seeds),
+        **({"by_seed": {path: list(values) for path, values in study.by_seed.items()}} if study.by_seed else {}),
         "search": study.search,
         "pruning": study.pruning,
         "apart": study.apart,
