@@ -303,5 +303,5 @@ def _geometry() -> float:
     return next(
         float(row["accuracy"]["value"])
         for row in rows
-        if (row["chooser"], row["source"], row["level"]) == ("geometry", "touch", 2)
+        if (row["chooser"], row["source"], row["level"], row["role"]) == ("geometry", "touch", 2, "new")
     )

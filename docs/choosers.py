@@ -15,7 +15,7 @@ LEVEL, SOURCE = 2, "touch"
 def chooser_table(record: Path) -> str:
     """Accuracy over all pairs of shapes, and over those that are alike, when one thing is felt and two are seen."""
     rows = json.loads(record.read_text(encoding="utf-8"))["rows"]
-    shown = [row for row in rows if (row["level"], row["source"]) == (LEVEL, SOURCE)]
+    shown = [row for row in rows if (row["level"], row["source"], row["role"]) == (LEVEL, SOURCE, "new")]
     cells = [[row["chooser"], _said(row["accuracy"]), _said(row["alike_accuracy"])] for row in shown]
     table = pipe_table(["who chooses", "all pairs of shapes, %", "pairs that are alike, %"], [*cells, ["chance", "50.0", "50.0"]])
     about = shown[0]

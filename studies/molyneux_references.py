@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from molyneux_further import samples as further_samples
 
 from molyneux.core import store
 from molyneux.data import Bridging, MolyneuxShapes
@@ -26,6 +27,9 @@ from molyneux.measure.two_way_choice import pairs_interval, two_way_choices
 
 RESULTS = Path(__file__).parent / "results" / "molyneux-references" / "records.json"
 SENSES = ("image", "touch")
+FURTHER = "further"
+"""In place of a role: shapes that are not of the world, see `molyneux_further.py`."""
+
 CHOOSERS = {
     "compactness": ("compactness",),
     "elongation": ("elongation",),
@@ -45,10 +49,14 @@ OTHERS = {
 def rows(level: int, role: str, samples: int, seed: int, assignment: int) -> Iterator[dict[str, Any]]:
     """The accuracy of each chooser in both directions, for shapes of a role in the test split."""
     world = MolyneuxShapes(level=level, bridging=Bridging(assignment=assignment))
-    batch = world.batch(np.arange(samples), split="test", seed=seed)
+    if role == FURTHER:
+        source = further_samples(world)
+        batch = source.batch(np.arange(len(source)))
+    else:
+        batch = world.batch(np.arange(samples), split="test", seed=seed)
     assert batch.factors is not None
     codes = {name: batch.factors[:, world.spec.factor_index(name)].numpy() for name in ("shape", "pair", "role")}
-    kept = codes["role"] == ROLES.index(role)
+    kept = codes["role"] == ROLES.index("new" if role == FURTHER else role)
     batch, shapes = batch[torch.from_numpy(kept)], codes["shape"][kept]
     pair_of = dict(zip(shapes.tolist(), codes["pair"][kept].tolist(), strict=True))
     pairs = np.array([pair_of[shape] for shape in np.unique(shapes).tolist()])
@@ -95,7 +103,8 @@ def main() -> None:
     parser.add_argument("--assignment", type=int, default=1, help="of roles to shapes, as in the studies (default: %(default)s)")
     parser.add_argument("--out", type=Path, default=RESULTS, help="file of the record (default: that of the documentation)")
     options = parser.parse_args()
-    found = [row for level in (2, 5) for row in rows(level, "new", options.samples, options.seed, options.assignment)]
+    asked = ((2, "new"), (5, "new"), (2, FURTHER))
+    found = [row for level, role in asked for row in rows(level, role, options.samples, options.seed, options.assignment)]
     for row in found:
         print(row["level"], row["source"], row["chooser"], row["accuracy"], row["alike_accuracy"])
     store.write_json(options.out, {"world": "molyneux-v1", "rows": found})

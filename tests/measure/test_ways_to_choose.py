@@ -1,7 +1,7 @@
 """Choices by likelihood and by drawing against a linear-Gaussian model; choices after examples against brute force."""
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -206,6 +206,10 @@ def test_a_memory_of_examples_is_that_of_brute_force():
     assert np.isnan(np.diag(found)).all()
     for pair, chosen in right.items():
         assert found[pair] == pytest.approx(np.mean(chosen))
+    places = {"asked_given": one.values, "asked_choices": other.values}
+    few = replace(shown, **{name: (part := getattr(shown, name))[values[part] < 3] for name, values in places.items()})
+    part = shown_choices(one, other, few, 2, "model", "euclidean")  # not every value that is shown is asked about
+    np.testing.assert_allclose(part, found[:3, :3])
     nothing = shown_choices(one, other, shown, 0, "model", "euclidean")
     asked, there = shown.asked_given, shown.asked_choices
     same = one.numbers[asked][:, None] == other.numbers[there]

@@ -79,7 +79,8 @@ def shown_choices(one: Side, other: Side, shown: Examples, count: int, name: str
         kind: distance of codes.
 
     Returns:
-        (K, K) of 0..1, rows the value that is given and columns that of the wrong thing; None without such a choice.
+        (K, K) of 0..1, rows the value that is given and columns that of the wrong thing, of the values of what is asked; None
+        without such a choice.
     """
     asked, answers = one[shown.asked_given], other[shown.asked_choices]
     given, choices = asked.codes[name], answers.codes[name]
@@ -94,4 +95,6 @@ def shown_choices(one: Side, other: Side, shown: Examples, count: int, name: str
     nearer = two_way_choices(distances(seen, choices, kind), kept, answers.values)
     if taken is None or nearer is None:
         return None
-    return np.asarray(taken * nearer + (1.0 - taken) * (1.0 - nearer.T))
+    there = np.isin(kept, np.concatenate([asked.values, answers.values]))
+    right = (taken * nearer + (1.0 - taken) * (1.0 - nearer.T))[np.ix_(there, there)]
+    return right if np.isfinite(right).any() else None

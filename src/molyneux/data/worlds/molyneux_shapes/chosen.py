@@ -52,16 +52,21 @@ _WORDS, _STRIDE = 3600, 1117
 """Words of five letters, and the step from one name to the next, which has no common divisor with it."""
 
 
-def choose(count: int) -> np.ndarray:
-    """Numbers of `count` candidates that are all `APART`, pair by pair, (count,) int64.
+def choose(count: int, *, first: int = 0, beside: np.ndarray | None = None) -> np.ndarray:
+    """Numbers of `count` candidates that are all `APART`, pair by pair, (count,) int64; fewer where there are no more.
 
     Pairs of candidates come in the order of how alike they are in the last three `STATISTICS`, and are taken if both stand apart
     from each other and from all that were taken before. So a shape cannot be told from the other one of its pair by
     compactness, elongation and unevenness.
+
+    Args:
+        count: how many, an even number.
+        first: number of the first of the 40,000 candidates that are looked at.
+        beside: radii (n, 256) of curves from which all have to stand apart too, such as those of the shapes.
     """
     from scipy.spatial import cKDTree  # nothing else of the world needs it
 
-    numbers = np.arange(_CANDIDATES)
+    numbers = np.arange(first, first + _CANDIDATES)
     found = curves(candidates(numbers))
     numbers, radii = numbers[is_plain(found)], radii_of(found[is_plain(found)])
     told = statistics(radii, np.ones(len(radii)))[:, 2:]
@@ -69,6 +74,8 @@ def choose(count: int) -> np.ndarray:
     pairs = cKDTree(places).query_pairs(ALIKE, output_type="ndarray")
     pairs = pairs[np.argsort(((places[pairs[:, 0]] - places[pairs[:, 1]]) ** 2).sum(1), kind="stable")]
     free, kept, taken = np.ones(len(radii), bool), list[int](), np.ones((1, DIRECTIONS))
+    if beside is not None:
+        taken = np.concatenate([taken, beside])
     for one, other in pairs:
         if len(kept) >= count:
             break
