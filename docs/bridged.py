@@ -20,7 +20,12 @@ from molyneux.report.plots.svg import CEILING, CHANCE, INK, QUIET, RULE, SERIES,
 from molyneux.report.tables import Column, Entry, Table
 from molyneux.report.tables.table import DASH
 
-STUDIES = {"molyneux-v1": "{}", "molyneux-v1-longer": "{}, ten times the training", "molyneux-v1-generative": "{}"}
+STUDIES = {
+    "molyneux-v1": "{}",
+    "molyneux-v1-further": "{}, further shapes",
+    "molyneux-v1-short": "{}, a fifth of the training",
+    "molyneux-v1-generative": "{}",
+}
 """Studies whose models are lines of the figure, and how a model of each is called there."""
 
 REFERENCES = Path(__file__).parents[1] / "studies" / "results" / "molyneux-references" / "records.json"
@@ -65,9 +70,14 @@ def bridged(run: StudyRun) -> int:
     return next(int(value) for name, value in run.settings.items() if name.endswith(".bridging.bridged"))
 
 
+def _assignment(run: StudyRun) -> int:
+    """Which shapes have which roles in a run."""
+    return next((int(value) for name, value in run.settings.items() if name.endswith(".bridging.assignment")), 0)
+
+
 @dataclass(frozen=True)
 class Choices:
-    """The mean of a score over seeds, and its 95 % interval for new seeds and new shapes."""
+    """The mean of a score over trainings, and its 95 % interval for new seeds and new shapes."""
 
     mean: float
     interval: Interval
@@ -80,25 +90,27 @@ class Choices:
 
 
 def over(runs: Sequence[StudyRun], name: str, count: int, part: str, **more: str) -> Choices | None:
-    """A score over the seeds of a variant, of that part and what it is about beside; None where it is not on record.
+    """A score over the trainings of a variant, of that part and what it is about beside; None where it is not on record.
 
-    All seeds are asked about the same shapes: `core.intervals.across_seeds`.
+    Trainings that give the roles to other shapes are asked about other shapes too, unless these are further ones, which have no
+    role: `core.intervals.across_seeds`.
     """
     source, target, role, score = PARTS[part]
     source, target = ("strokes" if _written(runs) and name == "touch" else name for name in (source, target))
     wanted = {"source": source, "target": target, "role": role, **more}
     found = [
-        item
+        (_assignment(run), item)
         for run in runs
         if str(run.settings["name"]) == name and bridged(run) == count
         for item in run.scores
         if item.name == f"two_way_choice.{score}" and dict(item.about) == wanted
     ]
-    known = [item for item in found if item.value is not None]
+    known = [item for _, item in found if item.value is not None]
     if not known:
         return None
     mean = float(np.mean([item.value for item in known]))
-    return Choices(mean, across_seeds(known) or (mean, mean))
+    shared = len({assignment for assignment, _ in found}) == 1 or all(item.origin.get("shapes") == "further" for item in known)
+    return Choices(mean, across_seeds(known, shared=shared) or (mean, mean))
 
 
 def models(runs: Sequence[StudyRun]) -> list[str]:
@@ -160,11 +172,16 @@ def shown_table(study: str, runs: Sequence[StudyRun]) -> str:
     return to_markdown(Table(study, title, head, tuple(rows), (f"{seeds_said(runs)} Touch to sight. Chance is 50 %.",)))
 
 
-def changed_table(study: str, runs: Sequence[StudyRun]) -> str:
-    """What was changed in training: a row for each variant, at its own number of bridged shapes."""
+def changed_table(study: str, runs: Sequence[StudyRun], beside: Sequence[StudyRun] = ()) -> str:
+    """What was changed in training: a row for each variant, at its own number of bridged shapes.
+
+    Of the runs `beside`, those with the assignment and the numbers of bridged shapes of the others come first: what was changed.
+    """
     if not runs:
         return missing(study)
     parts = ("alike", "new", "within", "seen")
+    same = {_assignment(run) for run in runs}, {bridged(run) for run in runs}
+    runs = [*(run for run in beside if _assignment(run) in same[0] and bridged(run) in same[1]), *runs]
     rows = [
         (Entry(model), Entry(str(count)), *(_entry(over(runs, model, count, part)) for part in parts))
         for model in models(runs)
@@ -208,10 +225,16 @@ def _of_characters(text: str) -> str:
 
 
 def seeds_said(runs: Sequence[StudyRun]) -> str:
-    """How many seeds there are, and what intervals hold for."""
-    seeds = sorted({run.seed for run in runs})
-    held = "for new seeds and new shapes" if len(seeds) > 1 else "for new shapes; another seed may give another number"
-    return f"{len(seeds)} seed{'s' * (len(seeds) > 1)}. In brackets 95 % intervals {held}."
+    """How many trainings there are, and what intervals hold for."""
+    piles = dict[tuple[str, int], list[StudyRun]]()
+    for run in runs:
+        piles.setdefault((str(run.settings["name"]), bridged(run)), []).append(run)
+    sizes = sorted({len(pile) for pile in piles.values()})
+    if sizes[-1] == 1:
+        return "One training. In brackets 95 % intervals for new shapes; another training may give another number."
+    many = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
+    other = ", each with the roles given to other shapes" if len({_assignment(run) for run in runs}) > 1 else ""
+    return f"{many} trainings{other}. In brackets 95 % intervals for new trainings and new shapes."
 
 
 def missing(study: str) -> str:

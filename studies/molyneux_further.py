@@ -3,8 +3,8 @@
     python studies/molyneux_further.py runs/molyneux-v1
 
 200 curves in pairs that are alike, 0.12 apart from each other and from all 320 shapes of the world, are chosen as those were,
-from candidates that were never looked at. They are seen and felt as the study's test samples are. The runs' folders are only read; the
-scores go to `studies/results/molyneux-v1-further/records.jsonl`. Called again, it goes on with runs that are new.
+from candidates that were never looked at. They are seen and felt as the study's test samples are. The runs' folders are only
+read; the scores go to `studies/results/molyneux-v1-further/records.jsonl`. Called again, it goes on with runs that are new.
 """
 
 from __future__ import annotations
