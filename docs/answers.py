@@ -58,10 +58,11 @@ def _incomplete(name: str, about: Mapping[str, str] = TO_TEXT) -> Pick:
     return Pick("incomplete", "MCAR", _STRICT, about, {"learn.model.class_path": f"molyneux.learn.{name}"}, decimals=1)
 
 
-def _two_way(count: int, score: str, study: str = "molyneux-v1") -> Pick:
-    about = {"source": "touch", "target": "image", "role": "new"}
+def _two_way(count: int, score: str, **about: str) -> Pick:
+    """Of the study `molyneux-v1`, each training of which is asked about shapes of its own."""
     where = {"data.world.init_args.bridging.bridged": count}
-    return Pick(study, "ContrastiveEncoders", f"two_way_choice.{score}", about, where, decimals=1)
+    about = {"source": "touch", "target": "image", "role": "new", **about}
+    return Pick("molyneux-v1", "ContrastiveEncoders", f"two_way_choice.{score}", about, where, decimals=1, shared=False)
 
 
 ANSWERS: dict[str, Answer] = {

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from molyneux.core import Score
+from molyneux.core.intervals import across_seeds
 from molyneux.report import StudyRun
 from molyneux.report.study.seeds import OverSeeds, over_seeds
 from molyneux.report.wording import write, write_interval
@@ -28,6 +29,7 @@ class Pick:
         about: what it is about, as far as it has to be said.
         where: settings of the run, by their path.
         decimals: how many are written; None for what the interval asks for.
+        shared: whether all runs were asked about the same values, see `core.intervals.across_seeds`.
     """
 
     study: str
@@ -36,6 +38,7 @@ class Pick:
     about: Mapping[str, Any] = field(default_factory=dict)
     where: Mapping[str, Any] = field(default_factory=dict)
     decimals: int | None = None
+    shared: bool = True
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,10 @@ def picked(pick: Pick | OfModel, runs_of: Runs) -> OverSeeds:
     exact = [scores for key, scores in found.items() if key == repr(sorted(pick.about.items()))] or [*found.values()]
     if len(exact) != 1:
         raise SystemExit(f"expected one score for {pick}, got {len(exact)}: {', '.join(found)}")
-    return over_seeds(exact[0])
+    over = over_seeds(exact[0])
+    if isinstance(pick, Pick) and not pick.shared:
+        return replace(over, interval=across_seeds(exact[0], shared=False))
+    return over
 
 
 def _scores(pick: Pick, runs_of: Runs) -> Iterator[Score]:
