@@ -123,7 +123,7 @@ def whole_problems(**settings: object) -> list[str]:
     ['size: expected a whole number, got 2.5', 'count: expected a whole number, got True']
     """
     return [
-        f"{name}: expected a whole number, got {_shown(value)}"
+        f"{name}: expected a whole number, got {shown(value)}"
         for name, value in settings.items()
         if not isinstance(value, int) or isinstance(value, bool)
     ]
@@ -138,7 +138,7 @@ def instance_problems(kind: type, **settings: object) -> list[str]:
     ["third: expected an instance of Exception, got 'ValueError'"]
     """
     return [
-        f"{name}: expected an instance of {kind.__name__}, got {_shown(value)}"
+        f"{name}: expected an instance of {kind.__name__}, got {shown(value)}"
         for name, value in settings.items()
         if not isinstance(value, kind)
     ]
@@ -155,11 +155,11 @@ def instances_problems(kind: type, **settings: object) -> list[str]:
         if isinstance(values, list | tuple):
             found += instance_problems(kind, **{f"{name}[{place}]": value for place, value in enumerate(values)})
         else:
-            found.append(f"{name}: expected a list of instances of {kind.__name__}, got {_shown(values)}")
+            found.append(f"{name}: expected a list of instances of {kind.__name__}, got {shown(values)}")
     return found
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """What a setting is, in at most some words."""
     if isinstance(value, type):
         return f"the class {value.__name__}: write {value.__name__}(...)"

@@ -27,6 +27,7 @@ from molyneux.core import (
     Spec,
     seeds,
 )
+from molyneux.core.tooling.kinds import refuse_wrong_kinds
 from molyneux.measure.evaluation import Evaluation
 
 _ABILITIES: dict[type, str] = {
@@ -54,6 +55,8 @@ class Measurement:
 class Measure(ABC):
     """Something that can be measured. Settings are checked at construction; a call changes nothing.
 
+    Settings of another kind than the constructor's annotations say are refused before it is called (ConfigError).
+
     Attributes:
         name: family of its scores, such as `coherence`.
         needs: the protocols a model must satisfy.
@@ -65,6 +68,10 @@ class Measure(ABC):
     needs: ClassVar[tuple[type, ...]] = ()
     scored: bool = True
     exhibits_each: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        refuse_wrong_kinds(cls)
 
     @final
     def __call__(self, evaluation: Evaluation) -> Measurement:

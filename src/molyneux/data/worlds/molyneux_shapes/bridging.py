@@ -10,8 +10,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from molyneux.core import ConfigError, DataError, choice_problems, seeds, text_problems, whole_problems
+from molyneux.core import ConfigError, DataError, choice_problems, seeds
 from molyneux.core.tooling.classes import ADDED
+from molyneux.core.tooling.kinds import kind_problems
 from molyneux.data.dataset import Split
 from molyneux.data.worlds.combinations import pick
 from molyneux.data.worlds.molyneux_shapes.chosen import COUNT
@@ -59,8 +60,8 @@ class Bridging:
             the same, which is neither it nor the one that is alike. Factors and name are those of the shape that is seen.
 
     Raises:
-        ConfigError: a number of shapes or a share out of range, an odd number, an unknown role, or fewer than 4 bridged shapes to
-            permute.
+        ConfigError: settings of the wrong kind; a number of shapes or a share out of range, a negative assignment, an odd
+            number, an unknown role, or fewer than 4 bridged shapes to permute.
     """
 
     bridged: int = 32
@@ -70,10 +71,10 @@ class Bridging:
     permuted: Annotated[bool, ADDED] = False
 
     def __post_init__(self) -> None:
-        problems = whole_problems(bridged=self.bridged, assignment=self.assignment) + text_problems(named=self.named)
-        if problems:
+        if problems := kind_problems(Bridging, vars(self)):
             raise ConfigError(problems)
         problems += [problem for role in self.named for problem in choice_problems(named=(role, ROLES[:-1]))]
+        problems += [f"assignment: expected a whole number of at least 0, got {self.assignment}"] * (self.assignment < 0)
         if not 0 <= self.bridged <= POOL or self.bridged % 2:
             problems.append(f"bridged: expected an even number from 0 to {POOL}, got {self.bridged}")
         elif self.permuted and self.bridged < _FEWEST:

@@ -9,6 +9,7 @@ import numpy as np
 
 from molyneux.core import ConfigError
 from molyneux.core.tooling.compiled import compiled
+from molyneux.core.tooling.kinds import kind_problems
 
 STEPS = 64
 """Moments of a touch."""
@@ -44,7 +45,7 @@ class Hand:
             is not turned.
 
     Raises:
-        ConfigError: numbers out of range; all at once.
+        ConfigError: settings of the wrong kind, and numbers out of range; all at once.
     """
 
     second: float = 0.5
@@ -55,11 +56,14 @@ class Hand:
 
     def __post_init__(self) -> None:
         limits = {"second": 1.0, "speed": 0.6, "tremor": 0.05, "lifts": 2}
-        if problems := [
+        problems = kind_problems(Hand, vars(self), prefix="hand.")
+        wrong = {problem.partition(":")[0] for problem in problems}
+        problems += [
             f"hand.{name}: expected a number from 0 to {most:g}, got {getattr(self, name)!r}"
             for name, most in limits.items()
-            if not 0 <= getattr(self, name) <= most
-        ]:
+            if f"hand.{name}" not in wrong and not 0 <= getattr(self, name) <= most
+        ]
+        if problems:
             raise ConfigError(problems)
 
 
