@@ -252,6 +252,21 @@ def test_a_split_to_measure_on_that_is_not_there(settings: dict[str, Any]) -> No
     assert read_experiment(settings, held).measure.split == "heldout"
 
 
+def test_a_measure_that_cannot_work_on_the_samples_is_refused_before_training(settings: dict[str, Any]) -> None:
+    settings["data"] |= {"world": {"class_path": "CdSprites", "init_args": {"level": 2}}}
+    measures = [
+        "coherence",
+        {"class_path": "TwoWayChoice", "init_args": {"factor": "shap", "by": "siz", "pairs": [["image", "txt"]]}},
+        {"class_path": "Breakdown", "init_args": {"factors": ["shpe"]}},
+    ]
+    assert problems(settings, ("measure.measures", measures)) == {
+        "measure.measures.1: two_way_choice: pairs: no modality 'txt'; did you mean \"text\"?",
+        "measure.measures.1: two_way_choice: by: no factor 'siz'; did you mean \"size\"?",
+        "measure.measures.1: two_way_choice: factor: no factor 'shap'; did you mean \"shape\"?",
+        "measure.measures.2: breakdown: no factor 'shpe'; did you mean \"shape\"?",
+    }
+
+
 def test_starting_weights_depend_on_the_seed_alone(experiment: Experiment) -> None:
     spec = experiment.samples.check()
     state = torch.get_rng_state()

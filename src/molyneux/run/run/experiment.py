@@ -306,6 +306,8 @@ def _check_measured(experiment: Experiment) -> None:
         raise ConfigError(problems)
     spec = measured(settings.split).spec
     problems = _problems_of(lambda: conditions(settings.split, settings.conditions, measured, samples), "measure.")
+    for number, measure in enumerate(settings.measures):
+        problems += _problems_of(partial(measure.check, spec), f"measure.measures.{number}: {measure.name}: ")
     problems += _problems_of(lambda: find_readers(experiment.data.dataset, spec, settings.judges), "measure.")
     problems += _problems_of(lambda: find_features(spec, settings.features), "measure.")
     if problems:
