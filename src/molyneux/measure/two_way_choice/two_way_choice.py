@@ -161,8 +161,10 @@ class TwoWayChoice(Measure):
 
     def measure(self, evaluation: Evaluation) -> Measurement:
         """Every pair of modalities, in every group and every way."""
-        if self.factor not in [factor.name for factor in evaluation.spec.factors]:
-            raise NotApplicableError(f"two_way_choice needs the factor {self.factor}: name one of the source as `factor`")
+        known = [factor.name for factor in evaluation.spec.factors]
+        if self.factor not in known:
+            theirs = f"name one of theirs as `factor`: {', '.join(known)}" if known else "they have no factors: give them some"
+            raise NotApplicableError(f"two_way_choice needs a factor to tell apart; these samples have no {self.factor}: {theirs}")
         questions = list(self._questions(evaluation))
         if not questions:
             raise NotApplicableError("two_way_choice needs samples of two values in two modalities: measure on another source")
