@@ -7,7 +7,15 @@ import pytest
 from scipy import stats
 
 from molyneux.core import ConfigError, DataError, Score
-from molyneux.core.intervals import across_seeds, difference_interval, pooled, share_interval, student
+from molyneux.core.intervals import (
+    across_seeds,
+    difference_interval,
+    pooled,
+    questions_interval,
+    share_interval,
+    student,
+    wilson_interval,
+)
 
 
 def share(right: int, n: int) -> Score:
@@ -126,3 +134,55 @@ def test_the_interval_of_a_difference_covers_the_truth_and_is_that_of_hypotenuse
         low, high = difference_interval(*shares)
         hits += low <= 0.3 <= high
     assert hits / 400 >= 0.95
+
+
+def asked_with_effects(rng, *, count, values, alike):
+    """Points of questions whose chance of a right answer depends on the values that are compared, and these values."""
+    effects = rng.normal(0.0, 0.9, values)
+    first = rng.integers(0, values, count)
+    second = first ^ 1 if alike else (first + rng.integers(1, values, count)) % values
+    chance = 1 / (1 + np.exp(-(0.9 + effects[first] + effects[second] * (1 if not alike else 0))))
+    return (rng.random(count) < chance).astype(float), np.stack([first, second], 1)
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_the_interval_of_questions_covers_new_values(alike):
+    """The truth is the mean over very many values; a binomial interval would hold it in far fewer cases."""
+    truth = asked_with_effects(np.random.default_rng(9), count=400_000, values=200_000, alike=alike)[0].mean()
+    covered, plain, trials = 0, 0, 300
+    for trial in range(trials):
+        rng = np.random.default_rng(trial)
+        points, values = asked_with_effects(rng, count=1500, values=48, alike=alike)
+        low, high = questions_interval(points, values, rng)
+        covered += low <= truth <= high
+        low, high = wilson_interval(points.mean(), len(points))
+        plain += low <= truth <= high
+    assert plain / trials < 0.8
+    assert 0.92 <= covered / trials <= 1.0
+
+
+def test_the_interval_of_questions_without_effects_is_that_of_a_share_or_wider():
+    rng = np.random.default_rng(0)
+    points, values = (rng.random(800) < 0.7).astype(float), np.stack([rng.permutation(100)[:2] for _ in range(800)])
+    low, high = questions_interval(points, values, rng)
+    plain = wilson_interval(points.mean(), 800)
+    assert low < points.mean() < high
+    assert 1.0 <= (high - low) / (plain[1] - plain[0]) < 2.0
+
+
+def test_the_interval_of_questions_that_are_all_right_depends_on_the_values():
+    values = np.array([[0, 1], [1, 2], [2, 3], [3, 0]] * 50)
+    assert questions_interval(np.ones(200), values, np.random.default_rng(0)) == share_interval(4, 4)
+    assert questions_interval(np.zeros(1), values[:1], np.random.default_rng(0)) == share_interval(0, 1)
+    half = questions_interval(np.full(200, 0.5), values, np.random.default_rng(0))
+    assert half == wilson_interval(0.5, 4)
+    with pytest.raises(DataError, match="at least one question"):
+        questions_interval(np.empty(0), np.empty((0, 2), np.int64), np.random.default_rng(0))
+
+
+def test_the_interval_of_questions_knows_neither_order_nor_names_of_values():
+    rng = np.random.default_rng(3)
+    points, values = asked_with_effects(rng, count=300, values=20, alike=False)
+    order = rng.permutation(300)
+    found = questions_interval(points, values, np.random.default_rng(1))
+    assert questions_interval(points[order], 7 * values[order] + 5, np.random.default_rng(1)) == pytest.approx(found)

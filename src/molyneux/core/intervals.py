@@ -19,6 +19,8 @@ OF_SHARED_VALUES = ("two_way_choice",)
 """Families of scores whose intervals hold for new values of a factor, such as new shapes. All seeds of a study are asked about
 the same values, so what these make uncertain does not shrink with the number of seeds."""
 
+_RESAMPLES = 1000
+
 Bounds = tuple[float | None, float | None]
 Interval = tuple[float, float]
 
@@ -85,6 +87,59 @@ def weighted_interval(
         halves = [weight * abs(value - ends[end]) for value, ends, weight in zip(values, intervals, weights, strict=True)]
         sides.append(min(sum(halves), math.sqrt(shared * sum(half**2 for half in halves))))
     return middle - sides[0], middle + sides[1]
+
+
+def resampled_values(total: np.ndarray, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Means of what was asked about pairs of values, on resamples of the values; those without a pair are left out.
+
+    Each value is drawn with all its questions (Owen, "The pigeonhole bootstrap", Annals of Applied Statistics, 2007): what
+    questions about one value have in common makes the mean as uncertain as it is.
+
+    Args:
+        total: (K, K) sums of points by the two values that a question is about.
+        counts: (K, K) how many points were added.
+        rng: the stream that resamples.
+    """
+    values = len(total)
+    weights = rng.multinomial(values, np.full(values, 1 / values), _RESAMPLES).astype(np.float64)
+    sums, asked = (((weights @ part) * weights).sum(1) for part in (total, counts.astype(np.float64)))
+    return np.asarray(sums[asked > 0] / asked[asked > 0])
+
+
+def questions_interval(points: np.ndarray, values: np.ndarray, rng: np.random.Generator) -> Interval:
+    """The interval of the mean of points of questions, for new questions about new values, both ends in 0..1.
+
+    Questions about the same value are not independent, so values are resampled (`resampled_values`); where each value is only
+    ever asked with one other, pairs of values are, and Student's interval over the pairs is contained too. Where all questions
+    have the same points, it is the exact interval of as many questions as there are values, or pairs.
+
+    Args:
+        points: (N,) in 0..1.
+        values: (N, 2) of the two things that each question is about.
+        rng: the stream that resamples.
+    """
+    if not len(points):
+        raise DataError("expected at least one question, got none")
+    known, codes = np.unique(values, return_inverse=True)
+    codes = codes.reshape(values.shape)
+    total, counts = np.zeros((2, len(known), len(known)))
+    for table, part in ((total, points), (counts, np.ones(len(points)))):
+        np.add.at(table, (codes[:, 0], codes[:, 1]), part)
+    mean, units, means = float(points.mean()), len(known), np.empty(0)
+    both = counts + counts.T
+    if paired := bool(((both > 0).sum(1) == 1).all()):
+        places = np.triu(both) > 0
+        sums, sizes, units = (total + total.T)[places], both[places], int(places.sum())
+        weights = rng.multinomial(units, np.full(units, 1 / units), _RESAMPLES).astype(np.float64)
+        means = (weights @ sums) / (weights @ sizes)
+    else:
+        means = resampled_values(total, counts, rng)
+    if len(np.unique(points)) < 2 or units < 2 or not len(means) or not np.ptp(means):
+        return share_interval(mean * units, units) if mean in (0.0, 1.0) else wilson_interval(mean, units)
+    found = tuple(map(float, np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])))
+    over = student(mean, float(np.std((sums - mean * sizes) / sizes.mean(), ddof=1)), units, (0.0, 1.0)) if paired else None
+    low, high = joined((found[0], found[1]), over, (mean, mean)) or (mean, mean)
+    return low, high
 
 
 def joined(*intervals: Interval | None) -> Interval | None:

@@ -9,7 +9,15 @@ import torch
 from molyneux.core import Batch, ConfigError, DataError, Factor, Modality, NotApplicableError, Spec, SpecError
 from molyneux.data import Bridging, MolyneuxShapes
 from molyneux.measure.two_way_choice import two_way_choices
-from molyneux.run import TwoWayAnswers, TwoWayQuestions, answer_by_codes, answer_by_outlines, open_model, two_way_questions
+from molyneux.run import (
+    RightShare,
+    TwoWayAnswers,
+    TwoWayQuestions,
+    answer_by_codes,
+    answer_by_outlines,
+    open_model,
+    two_way_questions,
+)
 
 SENSES = {"source": "touch", "target": "image"}
 
@@ -57,11 +65,34 @@ def test_the_first_questions_are_the_same_for_any_count(world, samples):
 
 
 def test_answers_are_counted():
-    found = TwoWayAnswers(np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 3.0], [0.0, 1.0]]), np.array([0, 0, 1, 0]))
+    away, compared = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 3.0], [0.0, 1.0]]), np.array([[0, 1], [1, 2], [2, 0], [0, 2]])
+    found = TwoWayAnswers(away, np.array([0, 0, 1, 0]), compared)
     assert found.chosen.tolist() == [0, 1, -1, 0]
     assert found.points.tolist() == [1.0, 0.0, 0.5, 1.0]
     assert found.share.share == 0.625
     assert found.share.samples == 4
+    low, high = found.share.interval
+    assert 0 <= low < 0.625 < high <= 1
+    assert repr(found) == f"TwoWayAnswers(62.5 % of 4 right, {100 * low:.1f} to {100 * high:.1f})"
+
+
+def test_questions_tell_what_they_are_about_in_a_line(world, samples):
+    asked = two_way_questions(samples, world.spec, 300, **SENSES, where={"role": "new"}, seed=3)
+    given, choices = codes_of(asked, "shape")
+    assert (asked.compared[:, 0] == given).all()
+    assert (np.sort(asked.compared, 1) == np.sort(choices, 1)).all()
+    values = len(np.unique(choices))
+    assert repr(asked) == f"TwoWayQuestions(300 from touch to image about {values} values of shape)"
+
+
+def test_the_interval_of_a_model_that_fails_on_some_shapes_is_wider_than_one_over_questions(world, samples):
+    asked = two_way_questions(samples, world.spec, 2000, **SENSES, where={"role": "new"}, seed=3)
+    hard = asked.compared[:, 0] % 4 == 0  # a quarter of the shapes is never known
+    away = np.where((np.arange(2) == asked.right[:, None]) == hard[:, None], 1.0, 0.0)
+    share = TwoWayAnswers(away, asked.right, asked.compared).share
+    low, high = share.interval
+    plain = RightShare(share.share, share.samples).interval
+    assert high - low > 4 * (plain[1] - plain[0])
 
 
 def toy(codes):

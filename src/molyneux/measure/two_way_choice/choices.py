@@ -8,11 +8,10 @@ from typing import Literal
 
 import numpy as np
 
+from molyneux.core.intervals import resampled_values
 from molyneux.measure.scores import mean_interval, percentiles
 
 Distance = Literal["cosine", "euclidean"]
-
-_RESAMPLES = 1000
 
 
 @dataclass(frozen=True)
@@ -100,10 +99,7 @@ def pairs_interval(right: np.ndarray, rng: np.random.Generator) -> tuple[float, 
         both = np.where(known, right, 0.0) + np.where(known.T, right.T, 0.0)
         pairs = known.astype(int) + known.T
         return mean_interval(100.0 * (both[np.triu(pairs > 0)] / pairs[np.triu(pairs > 0)]), rng, (0.0, 100.0))
-    weights = rng.multinomial(len(right), np.full(len(right), 1 / len(right)), _RESAMPLES).astype(np.float64)
-    total = np.einsum("ri,ij,rj->r", weights, np.where(known, right, 0.0), weights)
-    pairs = np.einsum("ri,ij,rj->r", weights, known.astype(np.float64), weights)
-    means = 100.0 * total[pairs > 0] / pairs[pairs > 0]
+    means = 100.0 * resampled_values(np.where(known, right, 0.0), known, rng)
     found = percentiles(means) if len(means) else None
     each = 100.0 * np.array([row[np.isfinite(row)].mean() for row in right if np.isfinite(row).any()])
     return mean_interval(each, rng, (0.0, 100.0)) if found is None else found

@@ -26,15 +26,17 @@ class RightShare:
     Args:
         share: from 0 to 1.
         samples: how many were looked at.
+        ends: of the 95 % interval, where samples are not independent; None where they are.
     """
 
     share: float
     samples: int
+    ends: Interval | None = None
 
     @property
     def interval(self) -> Interval:
-        """The 95 % interval (Wilson, 1927)."""
-        return wilson_interval(self.share, self.samples)
+        """The 95 % interval: `ends`, or Wilson's (1927) where samples are independent."""
+        return wilson_interval(self.share, self.samples) if self.ends is None else self.ends
 
 
 @dataclass(frozen=True)

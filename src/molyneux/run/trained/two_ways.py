@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Batch, ConfigError, DataError, NotApplicableError, Spec, nearest, seeds
+from molyneux.core.intervals import questions_interval
 from molyneux.run.trained.given import given_of
 from molyneux.run.trained.judged import RightShare
 from molyneux.run.trained.model import TrainedModel
@@ -60,10 +61,24 @@ class TwoWayQuestions:
 
     def values(self, row: int) -> tuple[str, str]:
         """The values of the factor that the two things to choose from have."""
-        assert self.samples.factors is not None
-        codes = self.samples.factors[self.choices[row], self.spec.factor_index(self.factor)].tolist()
-        known = self.spec.factor(self.factor).values
+        codes, known = self._codes[row].tolist(), self.spec.factor(self.factor).values
         return known[codes[0]], known[codes[1]]
+
+    @property
+    def compared(self) -> np.ndarray:
+        """Codes of the values of the right and the wrong thing, (N, 2)."""
+        return np.where(self.right[:, None] == 0, self._codes, self._codes[:, ::-1])
+
+    @property
+    def _codes(self) -> np.ndarray:
+        """Codes of the values of the two things to choose from, (N, 2)."""
+        codes = _codes(self.samples)[:, self.spec.factor_index(self.factor)]
+        return np.asarray(codes[self.choices])
+
+    def __repr__(self) -> str:
+        values = len(np.unique(self.compared)) if len(self) else 0
+        what = f"{len(self)} from {self.source} to {self.target} about {values} values of {self.factor}"
+        return f"{type(self).__name__}({what})"
 
 
 @dataclass(frozen=True)
@@ -73,10 +88,17 @@ class TwoWayAnswers:
     Args:
         away: how far each of the two things is from what is given, (N, 2), in any unit.
         right: which of them is right, (N,): 0 or 1.
+        compared: the values of the right and the wrong thing, (N, 2).
     """
 
     away: np.ndarray
     right: np.ndarray
+    compared: np.ndarray
+
+    def __repr__(self) -> str:
+        low, high = (100 * end for end in self.share.interval)
+        told = f"{100 * self.points.mean():.1f} % of {len(self.right)} right, {low:.1f} to {high:.1f}"
+        return f"{type(self).__name__}({told})"
 
     @property
     def chosen(self) -> np.ndarray:
@@ -90,8 +112,9 @@ class TwoWayAnswers:
 
     @property
     def share(self) -> RightShare:
-        """The share of right choices; its interval holds for other questions about the same things."""
-        return RightShare(float(self.points.mean()), len(self.right))
+        """The share of right choices; its interval holds for new questions about new values, such as new shapes."""
+        rng = seeds.generator(0, "share of two-way choices")
+        return RightShare(float(self.points.mean()), len(self.right), questions_interval(self.points, self.compared, rng))
 
 
 def two_way_questions(
@@ -191,7 +214,7 @@ def answer_by_codes(
     if distance == "cosine":
         one, *both = (code / np.maximum(np.linalg.norm(code, axis=1, keepdims=True), 1e-12) for code in (one, *both))
     away = np.stack([((one - code) ** 2).sum(1) for code in both], 1).round(9)
-    return TwoWayAnswers(away, questions.right)
+    return TwoWayAnswers(away, questions.right, questions.compared)
 
 
 def _encoded(model: TrainedModel, questions: TwoWayQuestions, name: str, places: np.ndarray) -> np.ndarray:
@@ -228,4 +251,4 @@ def answer_by_outlines(world: MolyneuxShapes, questions: TwoWayQuestions, *, sta
         return radii[back], size[back]
 
     one, both = read(questions.source, questions.given), [read(questions.target, column) for column in questions.choices.T]
-    return TwoWayAnswers(references.outline_distances(one, both, statistics), questions.right)
+    return TwoWayAnswers(references.outline_distances(one, both, statistics), questions.right, questions.compared)
