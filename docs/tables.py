@@ -283,7 +283,9 @@ KINDS: dict[str, Callable[[str], str]] = {
     "characters": lambda name: character_table(ROOT / "studies" / "results" / name / "records.json"),
     "check": check,
     "bridged": lambda name: bridged_table(name, runs_of(name.partition(".")[2])),
-    "changed": lambda name: changed_table(name, runs_of(name), runs_of(name.removesuffix("-ablations")) if "-abl" in name else ()),
+    "changed": lambda name: changed_table(
+        name, runs_of(name), runs_of(name.removesuffix("-ablations")) if "-abl" in name else ()
+    ),
     "chosen": chosen,
     "compared": compared,
     "cost": cost,

@@ -515,3 +515,17 @@ def test_the_same_study_in_another_order_has_the_same_page(many, tmp_path):
     assert [path.read_bytes() for path in sorted((tmp_path / "one").rglob("*.csv"))] == [
         path.read_bytes() for path in sorted((tmp_path / "two").rglob("*.csv"))
     ]
+
+
+def test_runs_that_differ_in_what_changes_with_the_seed_are_seeds_of_one_setting(study_of, tmp_path):
+    runs = [study_of(seed, (50.0 + seed, 93.0, 3.3), data__fold=seed) for seed in (1, 2, 3)]
+    apart, together = tmp_path / "apart", tmp_path / "together"
+    write_study(runs, apart, formats=("markdown",))
+    write_study(runs, together, formats=("markdown",), by_seed=("data.fold",))
+    assert "3 settings" in (apart / "study.md").read_text()
+    text = (together / "study.md").read_text()
+    assert "1 settings" in text
+    assert "With the seed changes fold" in text
+    whole = [replace(run, settings={**run.settings, "data.fold": {}, "data.fold.of": place}) for place, run in enumerate(runs)]
+    write_study(whole, tmp_path / "below", formats=("markdown",), by_seed=("data.fold",))
+    assert "1 settings" in (tmp_path / "below" / "study.md").read_text()

@@ -164,7 +164,9 @@ class TwoWayChoice(Measure):
         known = [factor.name for factor in evaluation.spec.factors]
         if self.factor not in known:
             theirs = f"name one of theirs as `factor`: {', '.join(known)}" if known else "they have no factors: give them some"
-            raise NotApplicableError(f"two_way_choice needs a factor to tell apart; these samples have no {self.factor}: {theirs}")
+            raise NotApplicableError(
+                f"two_way_choice needs a factor to tell apart; these samples have no {self.factor}: {theirs}"
+            )
         questions = list(self._questions(evaluation))
         if not questions:
             raise NotApplicableError("two_way_choice needs samples of two values in two modalities: measure on another source")

@@ -63,7 +63,14 @@ _SPREAD = (
 )
 
 
-def write_study(runs: Sequence[StudyRun], out: Path | str, *, name: str = "", formats: Sequence[str] = FORMATS) -> list[Path]:
+def write_study(
+    runs: Sequence[StudyRun],
+    out: Path | str,
+    *,
+    name: str = "",
+    formats: Sequence[str] = FORMATS,
+    by_seed: Sequence[str] = (),
+) -> list[Path]:
     """Write the page of a study, and return the files: `study.md`, `study.html`, every table as CSV and LaTeX in `tables/`.
 
     Args:
@@ -72,13 +79,32 @@ def write_study(runs: Sequence[StudyRun], out: Path | str, *, name: str = "", fo
         name: title of the page: the name of the study's file; by default that of its runs where they have one name, as without
             variants, or else that of the folder.
         formats: any of `csv`, `html`, `latex`, `markdown`.
+        by_seed: dotted names of settings that change with the seed (`run.Study`): runs that differ in these alone are seeds of
+            one setting.
 
     Raises:
         DataError: there are no runs. ConfigError: an unknown format. StoreError: the folder cannot be written.
     """
     out, names = Path(out), {str(run.settings.get("name", "")) for run in runs}
-    page = study_page(runs, name or (names.pop() if len(names) == 1 else "") or out.resolve().name)
-    return write_page(page, out, "study", formats)
+    page = study_page(_but(runs, by_seed), name or (names.pop() if len(names) == 1 else "") or out.resolve().name)
+    changing = f"With the seed changes {', '.join(map(wording.setting, by_seed))}"
+    return write_page(replace(page, facts=(*page.facts, changing)) if by_seed else page, out, "study", formats)
+
+
+def _but(runs: Sequence[StudyRun], paths: Sequence[str]) -> list[StudyRun]:
+    """The runs without some settings and all that is below them."""
+    ends = {path: f"{path}." for path in paths}
+    return [
+        replace(
+            run,
+            settings={
+                name: value
+                for name, value in run.settings.items()
+                if name not in ends and not any(name.startswith(end) for end in ends.values())
+            },
+        )
+        for run in runs
+    ]
 
 
 def study_tables(runs: Sequence[StudyRun]) -> list[Table]:

@@ -115,4 +115,5 @@ def run_study(
                 storage = storage or study.storage
                 finished = search(study, folder, pool, storage=storage, record=tried)
         runs = records.of([item.experiment for item in finished if not item.error and not item.pruned])
-        return SweepOutcome(tuple(finished), results, tuple(write_study(runs, results)) if runs else ())
+        written = tuple(write_study(runs, results, by_seed=tuple(study.by_seed))) if runs else ()
+        return SweepOutcome(tuple(finished), results, written)
