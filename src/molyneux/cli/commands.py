@@ -64,6 +64,7 @@ def sweep(arguments: Arguments) -> int:
             gpus=options.gpus,
             storage=options.storage,
             part=options.part,
+            stack=options.stack,
             progress=progress,
         )
     _print_sweep(arguments, outcome)
@@ -134,6 +135,8 @@ def print_outcome(arguments: Arguments, outcome: Outcome) -> None:
 def _print_sweep(arguments: Arguments, outcome: SweepOutcome) -> None:
     for item in outcome.failed:
         complain(f"molyneux: {item.folder} failed: {item.error}")
+    for note in outcome.notes:
+        complain(f"molyneux: trained one by one: {note}")
     recorded, pruned = len(outcome.recorded), len(outcome.pruned)
     done = len(outcome.finished) - len(outcome.failed) - pruned
     if arguments.json:

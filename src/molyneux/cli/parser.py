@@ -305,6 +305,8 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gpus", type=float, metavar="PART", help=gpus)
     parts = "run one part of the grid, such as 2/8 as the second of eight jobs; without it, the records of parts are taken in"
     parser.add_argument("--part", type=part, metavar="I/N", default=(1, 1), help=parts)
+    stacked = "trainings of small models that are alike are computed at once in this process, so many (default: 1)"
+    parser.add_argument("--stack", type=int, default=1, metavar="N", help=stacked)
     database = "database for the trials of a search, such as postgresql://user@host/name (default: an SQLite file in --out)"
     parser.add_argument("--storage", default="", metavar="URL", help=database)
     parser.add_argument("--out", type=path, help="folder of the runs (default: runs/NAME)")

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from molyneux.run.run.overview import RunOverview, overview
     from molyneux.run.run.report import Outcome, Silent, report_run
     from molyneux.run.run.sections import ConditionSettings, DataSettings, LearnSettings, MeasureSettings, ReportSettings
-    from molyneux.run.run.steps import RunProgress, Step, open_evaluation, run_experiment
+    from molyneux.run.run.steps import open_evaluation, run_experiment
+    from molyneux.run.run.under_way import RunProgress, Step
     from molyneux.run.schema import experiment_schema, study_schema
     from molyneux.run.sharing.card import ModelFindings, model_findings
     from molyneux.run.sharing.export import ExportSettings, export_run, export_samples

@@ -24,8 +24,9 @@ from molyneux.run.run.readers import find_controls, find_features, find_readers
 from molyneux.run.run.report import Outcome, Silent, report_run
 from molyneux.run.run.samples import conditions
 from molyneux.run.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
-from molyneux.run.run.steps import RunProgress, usual_galleries
+from molyneux.run.run.steps import usual_galleries
 from molyneux.run.run.stored import EXPERIMENT_FILE, given_path, given_settings, machine, write_settings
+from molyneux.run.run.under_way import RunProgress
 
 MEASURES = ("coherence", "likelihood", "reconstruction", "latent_probe", "prediction")
 """What is measured where nothing else is asked for; what a model cannot do is recorded as not applicable."""

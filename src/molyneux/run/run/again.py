@@ -18,8 +18,9 @@ from molyneux.measure import evaluate
 from molyneux.run.run.folder import RunFolder, open_experiment
 from molyneux.run.run.report import Outcome, Silent, read_scores
 from molyneux.run.run.same_samples import require_same_samples
-from molyneux.run.run.steps import Run, RunProgress, shared_evaluations
+from molyneux.run.run.steps import shared_evaluations
 from molyneux.run.run.stored import RUN_FOLDER, given_folder, stored_settings
+from molyneux.run.run.under_way import Run, RunProgress
 
 Key = tuple[str, tuple[tuple[str, str | tuple[str, ...]], ...]]
 _MOST_THREADS = 1024

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, get_args
 
 import torch
 
@@ -24,22 +24,21 @@ from molyneux.core import (
     store,
 )
 from molyneux.core.workers import Workers
-from molyneux.data import Split, StoredSource, contact_sheet, store_samples
+from molyneux.data import Split, contact_sheet, store_samples
 from molyneux.data.dataset import SPLITS
-from molyneux.learn import FitProgress, fit, post_fit_precision, precision_of, save_model
 from molyneux.learn.training.hardware import device_after, on_device, threads
 from molyneux.learn.training.processes import Processes
 from molyneux.learn.training.timed_steps import FitStep
 from molyneux.measure import Evaluation, Galleries, Measure, evaluate
 from molyneux.run.run.experiment import Experiment
 from molyneux.run.run.folder import RunFolder, held, open_experiment
+from molyneux.run.run.learning import learn
 from molyneux.run.run.making import make_model, stored_model
-from molyneux.run.run.parent import Parent, begin_from
 from molyneux.run.run.provenance import provenance
 from molyneux.run.run.readers import Readers, find_controls, find_features, find_readers
-from molyneux.run.run.report import Outcome, Silent, StepProgress, outcome_of, write_report
+from molyneux.run.run.report import Outcome, Silent, outcome_of, write_report
 from molyneux.run.run.same_samples import require_same_samples, sample_digests
-from molyneux.run.run.samples import conditions, save_view_digests, train_overlap
+from molyneux.run.run.samples import conditions, train_overlap
 from molyneux.run.run.stored import (
     RUN_FOLDER,
     given_folder,
@@ -47,17 +46,11 @@ from molyneux.run.run.stored import (
     given_path,
     machine,
     record_machine,
-    remedy,
     stored_settings,
 )
+from molyneux.run.run.under_way import Run, RunProgress, Step, require
 
-Step = Literal["data", "learn", "measure", "report"]
-"""The steps of a run, in order."""
 _ALL: tuple[Step, ...] = get_args(Step)
-
-
-class RunProgress(StepProgress, FitProgress, Protocol):
-    """Receives the progress of a run. Calls may be frequent and must be cheap."""
 
 
 def run_experiment(
@@ -128,43 +121,6 @@ def _open_evaluations(folder: Path, trust: bool) -> list[Evaluation]:
     return evaluations(run)
 
 
-@dataclass(frozen=True)
-class Run:
-    """A run under way."""
-
-    folder: RunFolder
-    progress: RunProgress
-    workers: Workers | None = None
-    processes: Processes = 1
-
-    @property
-    def experiment(self) -> Experiment:
-        """What is run."""
-        return self.folder.experiment
-
-    def whole(self, split: Split) -> Source:
-        """The samples of a split with all their modalities, the kept ones where they are kept; stored files are checked."""
-        kept, stored = self.folder.samples.folder / split, self.experiment.data.stored
-        if stored is not None and store.is_file(stored / split / "stage.json"):
-            store.verify(stored / split, remedy=f"restore it from a copy, or store the samples of {stored} anew")
-        if not kept.is_dir():
-            return self.experiment.samples.whole(split)
-        store.verify(kept, remedy=remedy(self.folder.samples.folder))
-        return StoredSource(kept, verify=False)
-
-    def source(self, split: Split) -> Source:
-        """The samples of a split as the model gets them; errors as `whole`."""
-        return self.experiment.samples.prepared(self.whole(split), split)
-
-    def done(self, stage: store.StageFolder, step: Step, *, again: bool = False) -> bool:
-        """Whether a stage is complete; then its files are checked. Other settings are refused unless it can be made `again`."""
-        if not (stage.current if again else stage.complete):
-            return False
-        self.progress.begin(step, "done before: checking its files")
-        stage.verify()
-        return True
-
-
 def make_samples(run: Run) -> None:
     """Step `data`: look at the samples, which must be those that the folder was made with; store them if `data.keep` is set."""
     stage, data = run.folder.samples, run.experiment.data
@@ -193,52 +149,6 @@ def make_samples(run: Run) -> None:
     record_machine(run.folder.path)
 
 
-def learn(run: Run) -> None:
-    """Step `learn`: train, or go on training."""
-    stage, experiment = run.folder.model, run.experiment
-    if run.done(stage, "learn"):
-        return
-    _require(run.folder.samples, "learn", "data")
-    _require_own_logs(experiment)
-    train, validation = run.source("train"), run.source("validation")
-    model = make_model(experiment.learn, train.spec, experiment.seed)
-    if isinstance(parent := experiment.learn.start_from, Parent):
-        begin_from(model, parent, experiment.parent, stage.folder)
-    run.progress.begin("learn", "training")
-    others, training, seed = experiment.samples.of_stages(), experiment.learn.training, experiment.seed
-    precision = precision_of(training, model)
-    how: dict[str, Any] = {"seed": seed, "progress": run.progress, "others": others, "processes": run.processes}
-    history = fit(model, train, validation, training, stage.folder, **how)
-    save_model(model, stage.folder, experiment.resolved["learn"]["model"])
-    save_view_digests(train, stage.folder)
-    parameters = sum(parameter.numel() for parameter in model.parameters())
-    trained = {"parameters": parameters, "epochs": history.epochs, "steps": history.steps, "precision": precision}
-    after = post_fit_precision(model, training)
-    details = {
-        **trained,
-        **({} if after is None else {"post_fit_precision": after}),
-        **({"notes": list(notes)} if (notes := getattr(model, "training_notes", ())) else {}),
-        **({} if history.rows else {"fit_seconds": history.fit_seconds}),
-        **({"parent": asdict(parent)} if isinstance(parent, Parent) else {}),
-    }
-    stage.finish({**details, "machine": machine()})
-
-
-def _require_own_logs(experiment: Experiment) -> None:
-    """Refuse a stored run whose training would write its log elsewhere than in its folder: it may be a stranger's.
-
-    Raises:
-        ConfigError: names the setting.
-    """
-    training = experiment.learn.training
-    for name, value in {"mlflow": training.mlflow, "wandb": training.wandb}.items():
-        if not experiment.trusted and value and not (name == "mlflow" and value is True):
-            raise ConfigError(
-                f"learn.{name}: expected a stored run that logs into its own folder, got {value!r}, as whoever made it set it: "
-                "say --trust (trust=True) if you trust them, or run its config.yaml with another setting"
-            )
-
-
 def measure(run: Run) -> None:
     """Step `measure`: scores and exhibits of the trained model, whose files are checked also where it was measured before."""
     stage, experiment = run.folder.measure, run.experiment
@@ -246,7 +156,7 @@ def measure(run: Run) -> None:
         run.folder.model.verify()
     if run.done(stage, "measure", again=True):
         return
-    _require(run.folder.model, "measure", "learn")
+    require(run.folder.model, "measure", "learn")
     if run.folder.samples.complete:
         run.folder.samples.verify()
     stage.clear()
@@ -380,10 +290,3 @@ def _origin(experiment: Experiment, readers: Readers) -> dict[str, Any]:
         "experiment": store.fingerprint(experiment.identity),
         **({"unread": dict(readers.unread)} if readers.unread else {}),
     }
-
-
-def _require(stage: store.StageFolder, step: Step, before: Step) -> None:
-    if not stage.complete:
-        run = stage.folder.parent
-        raise StoreError(f"expected {stage.folder} to be complete before step {step}: run molyneux {before} {run} first")
-    stage.verify()

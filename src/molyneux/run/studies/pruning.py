@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from molyneux.core import ConfigError, History, store
 from molyneux.core.history import MONITORED
 from molyneux.core.tooling.extras import import_extra
-from molyneux.run.run.steps import RunProgress, run_experiment
+from molyneux.run.run.steps import run_experiment
+from molyneux.run.run.under_way import RunProgress
 
 if TYPE_CHECKING:
     from molyneux.run.run.experiment import Experiment

@@ -14,11 +14,19 @@ from molyneux.run.studies.study import Study, check_points
 
 @dataclass(frozen=True)
 class SweepOutcome:
-    """What a study left behind: its runs in the order in which they were begun, the folder of records, and the pages."""
+    """What a study left behind.
+
+    Args:
+        finished: its runs in the order in which they were begun.
+        results: the folder of records.
+        pages: their files.
+        notes: why trainings were not computed at once (`run_study(stack=...)`).
+    """
 
     finished: tuple[Finished, ...]
     results: Path
     pages: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def failed(self) -> tuple[Finished, ...]:
@@ -46,6 +54,7 @@ def run_study(
     gpus: float | None = None,
     storage: str = "",
     part: tuple[int, int] = (1, 1),
+    stack: int = 1,
     progress: SweepProgress,
 ) -> SweepOutcome:
     """Run a study, or go on where an earlier call stopped: complete runs, and those on record, are not run again.
@@ -68,6 +77,8 @@ def run_study(
         part: which part of the grid of how many, counted from 1, such as (2, 8) for the second of eight jobs of a cluster. A part
             has its runs and its records in folders `part-2-of-8` of those of the study, and needs no other part. A call without
             parts takes in the records of all parts that are there, and runs what is missing.
+        stack: how many trainings of a grid are computed at once, in this process and on one device, as far as their models are
+            alike (`learn.fit_stacked`); the runs are measured by `jobs` afterwards. It pays for small models.
         progress: receives the progress.
 
     Raises:
@@ -87,6 +98,10 @@ def run_study(
     number, parts = part
     if not 1 <= number <= parts:
         raise ConfigError(f"expected a part from 1 to the number of parts, such as 2/8, got {number}/{parts}")
+    if stack < 1:
+        raise ConfigError(f"expected a stack of at least 1 training, got {stack}")
+    if stack > 1 and (on != "local" or study.search != "grid"):
+        raise ConfigError("--stack: expected a grid that is run here: leave --stack out, or --on and the search")
     if study.search != "grid" and parts > 1:
         raise ConfigError("--part: the trials of a search depend on one another: leave it out, and share them with --storage")
     if parts > 1:
@@ -103,12 +118,18 @@ def run_study(
         if study.search == "grid":
             records.require_all_of(grid)
             records.take_in(sorted(results.glob("part-*-of-*")), grid)
+        notes = list[str]()
         tried = None if study.search == "grid" else TrialsFile(results / "trials.jsonl", study)
         without = all(experiment.learn.training.device == "cpu" for experiment in grid)
         with make_launcher(on, jobs, gpus=0.0 if gpus is None and without else gpus) as launcher:
             pool = Pool(folder, launcher, progress, records)
             if study.search == "grid":
-                finished = pool.run(grid[number - 1 :: parts])
+                ours = grid[number - 1 :: parts]
+                if stack > 1:
+                    from molyneux.run.studies.stacked import train_stacked  # trains here: needs torch, as only workers do else
+
+                    notes = train_stacked([run for run in ours if run not in records], folder, stack, progress)
+                finished = pool.run(ours)
             else:
                 from molyneux.run.studies.search import search  # optuna takes a second to import, which a grid does not need
 
@@ -116,4 +137,4 @@ def run_study(
                 finished = search(study, folder, pool, storage=storage, record=tried)
         runs = records.of([item.experiment for item in finished if not item.error and not item.pruned])
         written = tuple(write_study(runs, results, by_seed=tuple(study.by_seed))) if runs else ()
-        return SweepOutcome(tuple(finished), results, written)
+        return SweepOutcome(tuple(finished), results, written, tuple(notes))
