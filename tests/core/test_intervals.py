@@ -186,3 +186,22 @@ def test_the_interval_of_questions_knows_neither_order_nor_names_of_values():
     order = rng.permutation(300)
     found = questions_interval(points, values, np.random.default_rng(1))
     assert questions_interval(points[order], 7 * values[order] + 5, np.random.default_rng(1)) == pytest.approx(found)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_intervals_over_runs_cover_where_values_are_shared_and_where_they_are_not(shared):
+    """Each score is a truth of 70, an error of its training and one of its values, which all runs of a study share or none."""
+    rng, covered, widths, trials = np.random.default_rng(5), 0, [], 2000
+    for _ in range(trials):
+        own = np.full(5, rng.normal(0, 2.0)) if shared else rng.normal(0, 2.0, 5)
+        values = 70 + rng.normal(0, 1.0, 5) + own
+        runs = [
+            Score("two_way_choice.accuracy", value, interval=(value - 3.92, value + 3.92), n=900, unit="%", bounds=(0.0, 100.0))
+            for value in values
+        ]
+        low, high = across_seeds(runs, shared=shared)
+        covered += low <= 70 <= high
+        widths.append(high - low)
+        assert across_seeds(runs) == across_seeds(runs, shared=True)
+    assert 0.94 <= covered / trials <= 0.985
+    assert np.mean(widths) < (10.5 if shared else 5.9)

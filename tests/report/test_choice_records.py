@@ -38,6 +38,21 @@ def test_variants_roles_directions_and_pairs_are_told_apart():
     assert choice_curves([StudyRun({"name": "A"}, (score(50.0),))], source="touch", target="image") == ()
 
 
+def test_things_that_differ_between_trainings_are_new_in_each_of_them():
+    """Student's interval over trainings has all that makes them uncertain; it is never narrower than the pooled one."""
+    setting = "data.world.init_args.bridging.assignment"
+    values = ((60.0, 2.0), (62.0, 4.0), (64.0, 3.0))
+    runs = [run(4, score(value, half=half)) for value, half in values]
+    for number, one in enumerate(runs):
+        one.settings[setting] = number
+    (point,) = choice_curves(runs, source="touch", target="image")[0].points
+    assert point.interval == pytest.approx(student(62.0, 2.0, 3))
+    equal = [StudyRun({**one.settings}, (score(62.0, half=half),)) for one, (_, half) in zip(runs, values, strict=True)]
+    (point,) = choice_curves(equal, source="touch", target="image")[0].points
+    half = math.sqrt(2.0**2 + 4.0**2 + 3.0**2) / 3
+    assert point.interval == pytest.approx((62.0 - half, 62.0 + half))
+
+
 def test_half_widths_for_seeds_and_things_add_in_squares():
     runs = [run(4, score(value, half=half), name="A") for value, half in ((60.0, 2.0), (62.0, 4.0), (64.0, 3.0))]
     point = choice_curves(runs, source="touch", target="image")[0].points[0]

@@ -159,19 +159,19 @@ def student(mean: float, sd: float, count: int, bounds: Bounds = (None, None)) -
     return max(mean - half, -math.inf if low is None else low), min(mean + half, math.inf if high is None else high)
 
 
-def pooled(scores: Sequence[Score]) -> Interval | None:
+def pooled(scores: Sequence[Score], *, shared: bool = True) -> Interval | None:
     """The interval of the mean over the given runs that is due to their finite number of samples.
 
     Shares of samples are counted together, exactly (`share_interval`). Other numbers combine the runs' own intervals as
-    independent errors (`weighted_interval`), but for those of `OF_SHARED_VALUES`, which have the mean of the runs' intervals.
-    None where a run has no interval.
+    independent errors (`weighted_interval`), but for those of `OF_SHARED_VALUES`, which have the mean of the runs' intervals
+    where the runs were asked about the same values (`shared`). None where a run has no interval.
     """
     known = [(score.value, score.interval) for score in scores if score.value is not None and score.interval is not None]
     if not known or len(known) < len(scores):
         return None
     if len(known) == 1:
         return known[0][1]
-    if _shares_values(scores):
+    if shared and _shares_values(scores):
         low, high = np.mean([interval for _, interval in known], 0)
         return float(low), float(high)
     if (counts := _counts(scores)) is not None:
@@ -196,27 +196,30 @@ def difference_interval(first: Score, second: Score) -> Interval | None:
     return gap - down, gap + up
 
 
-def across_seeds(scores: Sequence[Score]) -> Interval | None:
+def across_seeds(scores: Sequence[Score], *, shared: bool = True) -> Interval | None:
     """The interval of the mean over all possible seeds, from the same score of several runs; for one run, its own interval.
 
     The smallest interval that holds both Student's t-interval over the runs and the `pooled` one. The first alone claims
     certainty where all runs agree, as at 100 %: what no run shows may still be what few samples cannot show. Of scores of
-    `OF_SHARED_VALUES` both are independent errors, and their half-widths add in squares.
+    `OF_SHARED_VALUES` both are independent errors, and their half-widths add in squares, unless the runs were asked about
+    different values: these then differ from run to run as all else does.
 
     Args:
         scores: at least one, each with a value.
+        shared: whether all runs were asked about the same values; it counts for scores of `OF_SHARED_VALUES` alone.
 
     Returns:
         None where nothing is known: a single run without an interval, or runs that agree and have none.
     """
-    own = pooled(scores)
+    shared = shared and _shares_values(scores)
+    own = pooled(scores, shared=shared)
     if len(scores) < 2:
         return own
     values = [float(score.value) for score in scores if score.value is not None]
     between = student(float(np.mean(values)), float(np.std(values, ddof=1)), len(values), scores[0].bounds)
     if own is None:
         return between if between[0] < between[1] else None
-    if _shares_values(scores):
+    if shared:
         mean, (low, high) = float(np.mean(values)), scores[0].bounds
         down, up = math.hypot(mean - own[0], mean - between[0]), math.hypot(own[1] - mean, between[1] - mean)
         return max(mean - down, -math.inf if low is None else low), min(mean + up, math.inf if high is None else high)

@@ -11,7 +11,7 @@ from molyneux.core import Score
 from molyneux.core.intervals import Interval, across_seeds
 from molyneux.report.record_lines import StudyRun
 
-_BRIDGED = ".bridging.bridged"
+_BRIDGED, _ASSIGNMENT = ".bridging.bridged", ".bridging.assignment"
 
 
 @dataclass(frozen=True)
@@ -58,18 +58,27 @@ def choice_curves(
     """
     about = {"source": source, "target": target, "role": role}
     name = f"two_way_choice.{'alike_' if alike else ''}accuracy"
-    piles: dict[str, dict[int, list[Score]]] = {}
+    piles: dict[str, dict[int, list[tuple[object, Score]]]] = {}
     for run in runs:
-        count = next((value for setting, value in run.settings.items() if setting.endswith(_BRIDGED)), None)
+        count, assignment = (_setting(run, setting) for setting in (_BRIDGED, _ASSIGNMENT))
         found = [score for score in run.scores if score.name == name and score.value is not None and dict(score.about) == about]
         if isinstance(count, int) and found:
-            piles.setdefault(str(run.settings.get("name", "")), {}).setdefault(count, []).extend(found)
+            piles.setdefault(str(run.settings.get("name", "")), {}).setdefault(count, []).extend(
+                (assignment, score) for score in found
+            )
     return tuple(
         ChoiceCurve(variant, tuple(_point(count, scores) for count, scores in sorted(pile.items())))
         for variant, pile in piles.items()
     )
 
 
-def _point(count: int, scores: Sequence[Score]) -> ChoicePoint:
-    mean = float(np.mean([score.value for score in scores]))
-    return ChoicePoint(count, mean, across_seeds(scores) or (mean, mean), len(scores))
+def _setting(run: StudyRun, end: str) -> object:
+    """The setting whose name ends so; None where a run has none."""
+    return next((value for setting, value in run.settings.items() if setting.endswith(end)), None)
+
+
+def _point(count: int, found: Sequence[tuple[object, Score]]) -> ChoicePoint:
+    """The mean of trainings; all were asked about the same things only if all have the same assignment of roles."""
+    scores, mean = [score for _, score in found], float(np.mean([score.value for _, score in found]))
+    shared = len({str(assignment) for assignment, _ in found}) == 1
+    return ChoicePoint(count, mean, across_seeds(scores, shared=shared) or (mean, mean), len(scores))
