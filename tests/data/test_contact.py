@@ -66,3 +66,25 @@ def test_other_kinds(tmp_path):
 def test_a_sheet_without_cells(tmp_path, make):
     with pytest.raises(ConfigError, match="got 0 and 8"):
         contact_sheet(make(3)[0], tmp_path / "a.png", rows=0)
+
+
+def test_fingers_are_drawn_as_paths_that_break_where_they_are_lifted(tmp_path):
+    """Two fingers go along two sides of a square; the first is lifted in the middle of its way."""
+    channels = ("x", "y", "pressure", "second x", "second y", "second pressure")
+    along = np.linspace(-1, 1, 41, dtype=np.float32)
+    touch = np.stack([along, 0 * along - 1, 0 * along + 1, along, 0 * along + 1, 0 * along + 1], 1)
+    touch[15:26, :3] = 0
+    spec = Spec((Modality("touch", "series", (41, 6), channels=channels),))
+    alone = touch.copy()
+    alone[:, 3:] = 0
+    source = ArraySource(spec, Batch({"touch": torch.from_numpy(np.stack([touch, alone]))}))
+    contact_sheet(source, tmp_path / "sheet.png", rows=1, columns=2)
+    pixels = np.asarray(Image.open(tmp_path / "sheet.png").convert("RGB")).astype(int)
+    panel = pixels[12:140, 12:140]
+    dark, blue = panel.max(2) < 60, (panel[..., 2] > 150) & (panel[..., 0] < 100)
+    top, bottom = np.flatnonzero(dark.any(1)), np.flatnonzero(blue.any(1))
+    assert top.max() <= 8 and bottom.min() >= 120  # the square fills the panel, y downward
+    assert dark[:, 20].any() and dark[:, 108].any() and not dark[:, 60:68].any()
+    assert blue[:, 60:68].any(0).all()
+    second = pixels[12:140, 152:280]
+    assert not ((second[..., 2] > 150) & (second[..., 0] < 100)).any()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 from PIL.PngImagePlugin import PngInfo
 
 from molyneux.core import Batch, ConfigError, DataError, Modality, Source, store
+from molyneux.core.fingers import finger_paths
 from molyneux.core.image_files import open_image
 from molyneux.core.views import text_strings, to_model
 
@@ -21,14 +24,16 @@ _MARK, _MAKER = "Software", "molyneux contact sheet"
 """What is written into the picture, so that it is known again."""
 
 _PAPER, _INK, _PANEL, _FRAME, _ACCENT = (255, 255, 255), (30, 30, 30), (240, 240, 240), (205, 205, 205), (200, 60, 20)
+_SECOND = (47, 127, 196)
+"""Of the paths of further fingers."""
 
 
 def contact_sheet(source: Source, path: Path | str, *, rows: int = 6, columns: int = 8) -> None:
     """Draw the first `rows * columns` samples into one PNG picture; a picture that stands there is replaced.
 
     Images are shown as they are, videos by their first frame, series of contact points as the closed contour (with its first
-    point and its direction marked), other series and sounds as curves, texts and labels as lines underneath. What is missing
-    stays grey.
+    point and its direction marked), those of fingers or pens as their paths (with their first points), other series and sounds as
+    curves, texts and labels as lines underneath. What is missing stays grey.
 
     Raises:
         ConfigError: `rows` or `columns` below 1. StoreError: the picture cannot be written.
@@ -107,6 +112,8 @@ def _pictures(modality: Modality, batch: Batch) -> list[Image.Image]:
     draw = kinds.get(modality.kind, _curves)
     if modality.kind == "series" and modality.shape[1] != 5:
         draw = _curves
+    if modality.kind == "series" and finger_paths(np.ones(modality.shape), modality.channels):
+        draw = partial(_paths, channels=modality.channels)
     values = to_model(modality, view).numpy()
     if modality.kind == "video" and modality.dtype == "uint8":
         values = view.numpy() / 255.0
@@ -134,6 +141,23 @@ def _contour(value: np.ndarray) -> Image.Image:
     pen.line(points[:4], fill=_ACCENT, width=2)
     x, y = points[0]
     pen.ellipse((x - 3, y - 3, x + 3, y + 3), fill=_ACCENT)
+    return panel
+
+
+def _paths(value: np.ndarray, channels: Sequence[str]) -> Image.Image:
+    """The paths of fingers in a series (T, D) in one frame, which they fill; they break where a finger is lifted."""
+    panel = Image.new("RGB", (_SIDE, _SIDE), _PANEL)
+    pen, paths = ImageDraw.Draw(panel), finger_paths(value, channels)
+    every = np.concatenate(paths or [np.zeros((1, 2))])
+    low, high = np.nanmin(every, 0), np.nanmax(every, 0)
+    scale = (_SIDE - 12) / max(float((high - low).max()), 1e-9)
+    for number, points in enumerate(paths):
+        placed, ink = (points - (low + high) / 2) * scale + _SIDE / 2, _SECOND if number else _INK
+        for (x, y), (next_x, next_y) in pairwise(placed.tolist()):
+            if np.isfinite(x + next_x):
+                pen.line((x, y, next_x, next_y), fill=ink)
+        x, y = placed[np.isfinite(placed[:, 0])][0].tolist()
+        pen.ellipse((x - 3, y - 3, x + 3, y + 3), fill=_ACCENT)
     return panel
 
 

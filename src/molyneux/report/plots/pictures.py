@@ -10,11 +10,9 @@ import numpy as np
 from PIL import Image
 
 from molyneux.core import SpecError
+from molyneux.core.fingers import finger_paths as finger_paths
 
-LIFTED = 0.1
-"""Pressure up to which a finger is lifted: what models draw is not exactly 0."""
 _SIDE = 60
-_FINGERS = (["x", "y", "pressure"], ["x", "y", "down"])
 
 
 def image_uri(view: np.ndarray) -> str:
@@ -56,19 +54,6 @@ def contour_svg(view: np.ndarray, channels: Sequence[str] = ()) -> str:
     if fingers := finger_paths(view, channels):
         return _fingers(fingers)
     return _path(view[:, :2]) if 2 <= view.shape[1] <= 6 else _lines(view)
-
-
-def finger_paths(view: np.ndarray, channels: Sequence[str]) -> list[np.ndarray]:
-    """The places of each finger in a series (T, D), (T, 2) each, NaN where it is lifted; none where no columns are fingers.
-
-    Args:
-        view: the series.
-        channels: the names of its columns; those of a finger, or a pen, end in `x`, `y` and `pressure` or `down`.
-    """
-    ends = [name.rpartition(" ")[2] for name in channels]
-    starts = [place for place in range(len(ends) - 2) if ends[place : place + 3] in _FINGERS]
-    found = [np.where(view[:, start + 2 : start + 3] > LIFTED, view[:, start : start + 2], np.nan) for start in starts]
-    return [points for points in found if np.isfinite(points).any()]
 
 
 def _pillow(view: np.ndarray) -> Image.Image:
