@@ -223,3 +223,40 @@ def test_pictures_are_shown_in_a_terminal_and_in_nothing_else(capfd):
 def test_agreement_needs_both_senses(capsys):
     assert main(["predict", "shapeworld-quantifiers", "--meaning", "most ellipses are blue"]) == 2
     assert "says whether image and meaning agree: give image too" in capsys.readouterr().err
+
+
+def test_two_way_questions_are_asked_and_drawn(tmp_path, capsys):
+    sheet = tmp_path / "asked.png"
+    words = ["ask", "molyneux-shapes", "--questions", "40"]
+    assert main([*words, "--picture", str(sheet)]) == 0
+    said = capsys.readouterr().out
+    assert said.count("40 questions about") == 2
+    assert said.count("geometry             100.0 %") == 2
+    assert said.count("guessing             50.0 %") == 2
+    assert said.endswith(f"Written: {sheet}\n")
+    with Image.open(sheet) as picture:
+        assert picture.height > 2 * picture.width > 400  # six rows of three
+        pixels = np.asarray(picture.convert("RGB")).astype(int)
+    green, orange = ((abs(pixels - colour).sum(2) < 30).sum() for colour in ((13, 138, 106), (194, 89, 10)))
+    assert green + orange > 100  # words under what was chosen
+    assert main([*words, "--given", "image", "--role", "felt", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["picture"] is None
+    for found in answer["questions"].values():
+        assert (found["source"], found["target"], found["count"], found["guessing"]) == ("image", "touch", 40, 0.5)
+        for share in found["right"].values():
+            assert share["interval"][0] <= share["share"] <= share["interval"][1]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["gebid-level5"], "cannot be asked which is which"),
+        (["molyneux-shapes", "--questions", "0"], "--questions: expected at least 1, got 0"),
+        (["molyneux-shapes", "--role", "nw"], 'did you mean "new"?'),
+        (["molyneux-shapes", "--picture", "a.jpg"], "expected the name of a .png file, got a.jpg"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(words, told, capsys):
+    assert main(["ask", *words]) == 2
+    assert told in capsys.readouterr().err

@@ -83,8 +83,11 @@ def test_fingers_are_drawn_as_paths_that_break_where_they_are_lifted(tmp_path):
     panel = pixels[12:140, 12:140]
     dark, blue = panel.max(2) < 60, (panel[..., 2] > 150) & (panel[..., 0] < 100)
     top, bottom = np.flatnonzero(dark.any(1)), np.flatnonzero(blue.any(1))
-    assert top.max() <= 8 and bottom.min() >= 120  # the square fills the panel, y downward
-    assert dark[:, 20].any() and dark[:, 108].any() and not dark[:, 60:68].any()
+    assert top.max() <= 8  # the square fills the panel, y downward
+    assert bottom.min() >= 120
+    assert dark[:, 20].any()
+    assert dark[:, 108].any()
+    assert not dark[:, 60:68].any()
     assert blue[:, 60:68].any(0).all()
     second = pixels[12:140, 152:280]
     assert not ((second[..., 2] > 150) & (second[..., 0] < 100)).any()

@@ -25,6 +25,7 @@ __all__ = ["main"]
 FAILED, BAD_INPUT, STOPPED, PIPE_CLOSED = 1, 2, 130, 141
 
 COMMANDS = {
+    "ask": ("asking", "ask"),
     "check": ("checking", "check"),
     "completion": ("listing", "completion"),
     "data": ("worlds", "data"),

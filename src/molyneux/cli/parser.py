@@ -160,6 +160,10 @@ def _parser(asked: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.Arg
     _add_run(add("run", "Run an experiment: data, learn, measure, report; goes on where it stopped.", open_settings=True))
     _add_of_trained(
         asked,
+        add("ask", "Ask a trained model Molyneux's question: which of two things that are seen is the one that is felt."),
+    )
+    _add_of_trained(
+        asked,
         add(
             "check", "All that is wrong with data in files, with the lines.", open_settings=True, after_stop="nothing was changed"
         ),

@@ -32,6 +32,22 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="every place and note, not the first ones of each kind")
 
 
+def add_ask(parser: argparse.ArgumentParser) -> None:
+    """The options of `molyneux ask`."""
+    parser.epilog = "molyneux ask molyneux-shapes --questions 200 --picture questions.png"
+    model = "a model of pictures and touches, trained on MolyneuxShapes: one of the package, the folder of a run or an export"
+    completed(parser.add_argument("model", metavar="MODEL", help=model), models_starting)
+    add_trust(parser)
+    parser.add_argument("--questions", type=int, default=200, metavar="N", help="questions of each kind (default: 200)")
+    given = "modality of what is given: touch or image (default: touch); the two things to choose from are of the other one"
+    parser.add_argument("--given", choices=("touch", "image"), default="touch", help=given)
+    role = "what the shapes are to the model: new, felt, seen, parted or bridged (default: new)"
+    parser.add_argument("--role", metavar="ROLE", help=role)
+    parser.add_argument("--seed", type=int, default=0, help="of the samples and of the questions (default: 0)")
+    picture = "file to write: a sheet of the first questions about two that are alike, with what was chosen"
+    parser.add_argument("--picture", type=path, metavar="FILE.png", help=picture)
+
+
 def add_generate(parser: argparse.ArgumentParser) -> None:
     """The options of `molyneux generate`."""
     parser.epilog = f'molyneux generate cdsprites-level5 --text "small red heart at top left on light" --to image. {_GIVEN}'

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from molyneux.run.trained.readers import ReadValue, ViewReading, read_batch, read_value
     from molyneux.run.trained.shipped import shipped_folder, shipped_names
     from molyneux.run.trained.surveyed import CodeSurvey, between_codes, flat_code, parted_code, survey_codes
+    from molyneux.run.trained.two_way_sheet import two_way_sheet
     from molyneux.run.trained.two_ways import (
         TwoWayAnswers,
         TwoWayQuestions,
@@ -158,6 +159,7 @@ __all__ = [
     "study_schema",
     "survey_codes",
     "two_way_questions",
+    "two_way_sheet",
     "usual_imperfections",
     "verify_export",
     "walk_path",
