@@ -27,7 +27,8 @@ from molyneux.run import load_study as read_study
 from molyneux.run.run.experiment import parse_experiment
 from molyneux.run.run.folder import RunFolder
 from molyneux.run.run.report import Silent, read_scores
-from molyneux.run.run.steps import Run, evaluations
+from molyneux.run.run.steps import evaluations
+from molyneux.run.run.under_way import Run
 from molyneux.run.run.stored import stored_settings
 
 _LASTING = ("data.", "learn.", "seed")
