@@ -44,8 +44,8 @@ def runs_of(study: Study) -> list[Any]:
 
 
 def test_runs_are_those_that_are_trained_alone(base: dict[str, Any], tmp_path: Path) -> None:
-    grid = {"learn.learning_rate": (5e-3, 1e-3)}
-    runs, told = runs_of(Study(name="mine", base=base, seeds=(3, 4), grid=grid)), Told()
+    grid = {"learn.learning_rate": (5e-3, 1e-3), "learn.model.beta": (0.5, 2.0)}
+    runs, told = runs_of(Study(name="mine", base=base, grid=grid)), Told()
     assert len(runs) == 4
     assert train_stacked(runs, tmp_path / "stacked", 2, told) == []
     for run in runs:
@@ -79,12 +79,18 @@ def test_only_what_is_alike_is_put_together(base: dict[str, Any], tmp_path: Path
 
 
 def test_where_a_number_of_the_model_cannot_differ_those_with_the_same_one_are_put_together(
-    base: dict[str, Any], tmp_path: Path
+    base: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    together = stacked.learn_stacked
+
+    def refusing(runs: Any) -> Any:
+        if len({str(run.experiment.resolved["learn"]["model"]) for run in runs}) > 1:
+            raise ConfigError("beta: expected the same number")
+        return together(runs)
+
+    monkeypatch.setattr(stacked, "learn_stacked", refusing)
     runs = runs_of(Study(name="mine", base=base, seeds=(3, 4), grid={"learn.model.beta": (0.5, 2.0)}))
-    notes = train_stacked(runs, tmp_path, 4, Told())
-    assert len(notes) == 1
-    assert "stacking: expected models that can be trained at once, got MVAE" in notes[0]
+    assert train_stacked(runs, tmp_path, 4, Told()) == ["beta: expected the same number"]
     assert all(RunFolder(tmp_path / run_name(run), run).model.complete for run in runs)
 
 

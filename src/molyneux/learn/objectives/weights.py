@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
+
+from torch import Tensor
 
 from molyneux.core import ConfigError, Progress
 from molyneux.learn.checks import levels_below_zero, refuse, shares_out_of_range, too_small
@@ -113,8 +116,11 @@ Weight = float | Cyclical | WarmupSteps | Warmup
 
 
 def weight_at(weight: Weight, progress: Progress) -> float:
-    """A weight, constant or scheduled, at this point of the training."""
-    return weight.at(progress) if isinstance(weight, Cyclical | WarmupSteps | Warmup) else float(weight)
+    """A weight, constant or scheduled, at this point of the training; a tensor where several trainings are computed at once."""
+    if isinstance(weight, Cyclical | WarmupSteps | Warmup):
+        return weight.at(progress)
+    varied: Any = weight
+    return varied if isinstance(varied, Tensor) else float(weight)
 
 
 def weight_problems(**weights: Weight) -> list[str]:
