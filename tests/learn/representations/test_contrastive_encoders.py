@@ -20,7 +20,7 @@ from molyneux.core import (
     Trainable,
 )
 from molyneux.learn import ContrastiveEncoders
-from molyneux.learn.encoders.nets import Dense, PooledSeries
+from molyneux.learn.encoders.nets import Dense, NormalisedConvolutional, PooledSeries
 
 START = Progress(0, 1)
 SPEC = Spec((Modality("left", "tabular", (3,)), Modality("right", "tabular", (5,)), Modality("touch", "series", (9, 2))))
@@ -78,6 +78,18 @@ def test_a_batch_without_any_pair_costs_nothing_and_has_a_gradient(size):
     loss.total.backward()
     assert loss.total == 0
     assert all(part.grad is None or part.grad.abs().max() == 0 for part in model.parameters() if part.numel())
+
+
+def test_a_single_pair_costs_nothing_with_nets_that_normalise_over_samples():
+    nets = {"image": NormalisedConvolutional(channels=4), "touch": PooledSeries()}
+    spec = Spec((Modality("image", "image", (3, 32, 32), "uint8"), Modality("touch", "series", (9, 2))))
+    model = model_of(spec, nets=nets)
+    views = {"image": torch.zeros(4, 3, 32, 32, dtype=torch.uint8), "touch": torch.randn(4, 9, 2)}
+    one = {"image": torch.tensor([True, True, False, True]), "touch": torch.tensor([False, True, True, False])}
+    loss = model.loss(Batch(views, one), START)
+    loss.total.backward()
+    assert loss.total == 0
+    assert all(part.grad is None or part.grad.abs().max() == 0 for part in model.parameters())
 
 
 def test_codes_have_length_1_and_those_of_several_modalities_are_their_mean():

@@ -74,6 +74,7 @@ class ContrastiveEncoders(nn.Module):
         """The mean of InfoNCE over pairs of modalities, nats; see `core.Trainable`. Terms: `contrast.<first>.<second>`."""
         batch.check(self.spec)
         compared = torch.stack([batch.mask(name) for name in self.spec.names]).sum(0) >= 2
+        compared &= compared.sum() > 1  # one alone costs nothing, and layers that normalise over samples refuse it
         batch, scale, terms = batch[compared], bounded_scale(self.log_scale), dict[str, Tensor]()
         codes = {name: self.codes(batch, name) for name in self.spec.names}
         for first, second in combinations(self.spec.names, 2):
