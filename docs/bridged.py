@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,8 +62,9 @@ _CHILDREN = ((58.0, "children, within 48 hours of sight"), (80.0, "two of them, 
 
 
 def counts(runs: Sequence[StudyRun]) -> list[int]:
-    """How many shapes are bridged, rising."""
-    return sorted({bridged(run) for run in runs})
+    """How many shapes are bridged, rising; numbers with less than half as many trainings as another one are left out."""
+    sizes = Counter((str(run.settings["name"]), bridged(run)) for run in runs)
+    return sorted({count for (_, count), size in sizes.items() if 2 * size >= max(sizes.values(), default=0)})
 
 
 def bridged(run: StudyRun) -> int:
@@ -228,7 +230,8 @@ def seeds_said(runs: Sequence[StudyRun]) -> str:
     """How many trainings there are, and what intervals hold for."""
     piles = dict[tuple[str, int], list[StudyRun]]()
     for run in runs:
-        piles.setdefault((str(run.settings["name"]), bridged(run)), []).append(run)
+        if bridged(run) in counts(runs):
+            piles.setdefault((str(run.settings["name"]), bridged(run)), []).append(run)
     sizes = sorted({len(pile) for pile in piles.values()})
     if sizes[-1] == 1:
         return "One training. In brackets 95 % intervals for new shapes; another training may give another number."
