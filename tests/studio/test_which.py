@@ -36,7 +36,7 @@ def test_an_address_has_the_answers_and_nothing_else():
     full = which.WhichState(answers="01" * 40, number=99).checked()
     assert len(full.answers) == which.QUESTIONS
     assert full.number == which.QUESTIONS - 1
-    there = which.WhichState(answers="10", number=1, alike=True)
+    there = which.WhichState(answers="10", number=1, alike=False)
     assert which.WhichState.from_query(parse_qsl(there.query())) == there
 
 
@@ -107,7 +107,7 @@ def test_a_hand_is_told_moment_by_moment_and_lifted_fingers_are_nowhere():
 
 def test_the_page_without_a_server_tells_what_is_right_and_what_was_chosen(library, series):
     page = which_page(library)
-    assert [section.title for section in page.sections] == ["The question", "Any two shapes", "Two that are alike"]
+    assert [section.title for section in page.sections] == ["The question", "Two that are alike", "Any two shapes"]
     text = render_html(page)
     assert text.count("<img") == 40
     assert text.count('class="finger-0"') == 20
@@ -116,3 +116,29 @@ def test_the_page_without_a_server_tells_what_is_right_and_what_was_chosen(libra
     rows = page.sections[1].blocks[0].rows
     chosen = series.answers["molyneux-shapes"].chosen[: len(rows)].tolist()
     assert [["chose it" in cell.reading for cell in row[1:]].index(True) for row in rows] == chosen
+
+
+def test_answers_of_the_page_without_a_server_are_hidden_until_one_is_chosen(library):
+    text = render_html(which_page(library))
+    names = re.findall(r'<input type="radio" name="([^"]*)"', text)
+    assert len(names) == 40
+    assert all(names.count(name) == 2 for name in names)  # two to choose from in each row
+    assert "table.gallery.asked tr:not(:has(input:checked)) .reading { display: none; }" in text
+    for image in re.findall(r"<img [^>]*>", text):  # nor are they told to who does not see
+        assert not re.search("same|another|chose", re.sub(r'src="[^"]*"', "", image))
+    assert not re.search(r'<td class="(right|wrong)"', text)
+
+
+def test_what_one_sense_alone_met_is_new_to_contrastive_encoders(library):
+    for role, told in (("felt", "felt and never seen"), ("seen", "seen and never felt")):
+        words = which.about_training(which.series_of(library, which.WhichState(role=role)))
+        assert told in words
+        assert words.endswith("to them these shapes are new.")
+        assert "Molyneux's own question" not in words
+    assert which.about_training(which.series_of(library, which.WhichState())).endswith("met these shapes in its training.")
+
+
+def test_geometry_is_beside_the_model(series):
+    assert which.WhichState().alike
+    assert series.answers[which.GEOMETRY].points.mean() == 1.0
+    assert list(dict(series.shares((0, 1))))[2] == "geometry, 2 of 2"

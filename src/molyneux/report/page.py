@@ -45,13 +45,19 @@ class DrawnCell:
 
 @dataclass(frozen=True)
 class DrawnGallery:
-    """Rows of encoded views under column titles."""
+    """Rows of encoded views under column titles.
+
+    Args:
+        choose: whether each row is a question: the cells after the first one have buttons to choose from, and what is read in
+            them is hidden until one is chosen.
+    """
 
     name: str
     title: str
     note: str
     columns: tuple[str, ...]
     rows: tuple[tuple[DrawnCell, ...], ...]
+    choose: bool = False
 
     @property
     def text_only(self) -> bool:

@@ -129,7 +129,11 @@ def again(python: str, command: str = "", *, pictures: Mapping[str, str] | None 
         command: a command.
         pictures: files that both need, as PNG in base64 by name; a link saves each.
     """
-    with ui.expansion("The same in Python and on the command line").classes("again").props("dense"):
+    with (
+        ui.expansion("The same in Python and on the command line" if command else "The same in Python")
+        .classes("again")
+        .props("dense")
+    ):
         for name, content in (pictures or {}).items():
             saved = html.escape(name, quote=True)
             target = f"data:image/png;base64,{html.escape(content, quote=True)}"

@@ -29,6 +29,8 @@ BETWEEN = {
 }
 """By role: what a question is about."""
 _THING, _PAIR, _ROLE = "shape", "pair", "role"
+GEOMETRY = "geometry"
+"""Who compares outlines, and learns nothing."""
 CHILDREN = 0.58
 """Right choices from touch to sight of the children of Held et al. (2011), within 48 hours after they were given sight."""
 
@@ -52,7 +54,7 @@ class WhichState(PageState):
     model: str = FIRST_MODEL
     given: str = ""
     role: str = ""
-    alike: bool = False
+    alike: bool = True
     seed: int = 0
     answers: str = ""
     number: int = 0
@@ -92,7 +94,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class QuestionSeries:
-    """The questions of a series with the answers of the model, and of who knows elongation alone."""
+    """The questions of a series with the answers of the model, of geometry, and of who knows elongation alone."""
 
     asking: Asking
     role: str
@@ -170,6 +172,7 @@ def series_of(library: Library, state: WhichState) -> QuestionSeries:
         answers = {asking.model.name: runs.answer_by_codes(asking.model, questions)}
         world = asking.model.dataset()
         if isinstance(world, MolyneuxShapes):
+            answers[GEOMETRY] = runs.answer_by_outlines(world, questions)
             answers["elongation alone"] = runs.answer_by_outlines(world, questions, statistics=("elongation",))
         return QuestionSeries(asking, role, questions, answers)
 
@@ -178,7 +181,9 @@ def series_of(library: Library, state: WhichState) -> QuestionSeries:
 
 
 def about_training(series: QuestionSeries) -> str:
-    """What the shapes of a series were to the model in training, in a sentence."""
+    """What the shapes of a series were to the model in training, in a sentence or two."""
+    from molyneux.learn import ContrastiveEncoders
+
     sentences = {
         "new": "Neither sense met these shapes in its training.",
         "felt": "In its training these shapes were felt and never seen: Molyneux's own question.",
@@ -186,6 +191,11 @@ def about_training(series: QuestionSeries) -> str:
         "parted": "In its training these shapes were seen, and felt, but never in the same sample.",
         "bridged": "In its training these very shapes were seen and felt together.",
     }
+    if isinstance(series.asking.model.module, ContrastiveEncoders):  # their loss compares both senses of a sample
+        nothing = "Contrastive encoders learn nothing from samples that lack a sense: to them these shapes are new."
+        sentences["felt"] = f"In its training these shapes were felt and never seen. {nothing}"
+        sentences["seen"] = f"{sentences['seen']} {nothing}"
+        sentences["parted"] = f"{sentences['parted']} {nothing}"
     told = (
         ""
         if series.asking.bridged is None

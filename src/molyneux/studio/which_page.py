@@ -14,11 +14,11 @@ from molyneux.studio.which import QuestionSeries, WhichState, about_training, qu
 TITLE = "Which is which?"
 _SHOWN = 10
 """Questions that are shown of a series."""
-_SERIES = {False: "Any two shapes", True: "Two that are alike"}
+_SERIES = {True: "Two that are alike", False: "Any two shapes"}
 
 
 def which_page(library: Library, told: Callable[[str], object] = lambda words: None) -> Page:
-    """Questions about new shapes, which of both is right, and which the model that comes with the package chooses.
+    """Questions about new shapes; once somebody chose, which of both is right, and which the model of the package chooses.
 
     Raises:
         MolyneuxError: what opening the model and its samples raises.
@@ -42,10 +42,12 @@ def _questions(series: QuestionSeries, title: str) -> tuple[Block, ...]:
     for row in range(_SHOWN):
         cells = [cell_of(spec.modality(asked.source), asked.given_view(row))]
         for place, view in enumerate(asked.choice_views(row)):
-            right = place == int(asked.right[row])
-            said = ["the same" if right else "another", *([f"{name} chose it"] if chosen[row] == place else [])]
-            told = right if chosen[row] == place else None
-            cells.append(replace(cell_of(spec.modality(asked.target), view), reading="; ".join(said), correct=told))
+            said = ["the same" if place == int(asked.right[row]) else "another"]
+            said += [f"{name} chose it"] * (chosen[row] == place)
+            cells.append(replace(cell_of(spec.modality(asked.target), view), reading="; ".join(said)))
         rows.append(tuple(cells))
-    note = "Each row is a question. Below the right one stands that it is the same shape."
-    return tuple(draw_galleries([Gallery(title.lower(), title, note, ("given", "the first", "the second"), tuple(rows))]))
+    note = (
+        "Each row is a question. Choose one of the two: then it says which of them is the same shape, and which the model chose."
+    )
+    gallery = Gallery(title.lower().replace(" ", "-"), title, note, ("given", "the first", "the second"), tuple(rows))
+    return tuple(replace(drawn, choose=True) for drawn in draw_galleries([gallery]))

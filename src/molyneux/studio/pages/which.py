@@ -17,6 +17,7 @@ from molyneux.studio.visit import ResultArea, Visit
 from molyneux.studio.which import (
     BETWEEN,
     CHILDREN,
+    GEOMETRY,
     QUESTIONS,
     SAMPLES,
     WORLD,
@@ -93,7 +94,7 @@ class _Which:
             self._select("What is given", sense_words(series), series.questions.source, "given")
             if series.asking.roles:
                 self._select("Between", {role: BETWEEN[role] for role in series.asking.roles}, series.role, "role")
-            pairs = {False: "any two shapes", True: "two that are alike"}
+            pairs = {True: "two that are alike", False: "any two shapes"}
             box = ui.select(pairs, label="Pairs", value=state.alike).props("outlined dense options-dense")
             box.on_value_change(lambda e: self._again(alike=bool(e.value)))
             path = ui.checkbox("Show the whole path", value=state.path).props("dense")
@@ -208,11 +209,14 @@ class _Which:
             }
             intervals = {one.name: [point.interval for point in one.points] for one in curves}
             levels = {"guessing": 50.0}
+            if (outlines := series.answers.get(GEOMETRY)) is not None:
+                levels["geometry, of these questions"] = 100 * float(outlines.points.mean())
             if series.asking.model.spec.modality(series.questions.source).kind == "series":
                 levels["children, within two days of sight"] = 100 * CHILDREN
             pairs = "two that are alike" if state.alike else "any two shapes"
             ui.label(f"Right choices between {BETWEEN.get(series.role, 'shapes')}, {pairs}; 95 % intervals").classes("quiet")
-            show_curves(lines, across="shapes seen and felt together", up="right choices, %", intervals=intervals, levels=levels)
+            across = "shapes seen and felt together"
+            show_curves(lines, across=across, up="right choices, %", intervals=intervals, levels=levels, doubling=True)
             seeds = min((point.seeds for one in curves for point in one.points), default=0)
             note(f"{seeds} training{'s' * (seeds != 1)} of each kind; the intervals hold for new shapes.")
 
@@ -239,6 +243,7 @@ def _lines(visit: Visit[WhichState], series: QuestionSeries) -> str:
             f"{where}{alike} seed={state.seed}",
             ")",
             "print(run.answer_by_codes(model, questions).points)",
+            "print(run.answer_by_outlines(model.dataset(), questions).points)",
             "print(run.answer_by_outlines(model.dataset(), questions, statistics=['elongation']).points)",
         ]
     )
