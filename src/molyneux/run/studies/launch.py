@@ -1,4 +1,4 @@
-"""Where the runs of a study are computed, several at a time: in processes on this machine, or as tasks on a Ray cluster."""
+"""Where the runs of a study are computed, several at a time: in processes on this machine, or on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from molyneux.core import MolyneuxError, StoreError, store
-from molyneux.core.config import dump_sections
+from molyneux.core.config import class_paths, dump_sections, is_foreign
 from molyneux.run.cluster.ray_workers import ATTEMPTS, LAST_SECONDS, RayWorkers, cores, ray_address, thread_settings
 from molyneux.run.run.experiment import Experiment
 from molyneux.run.run.folder import RunFolder
@@ -69,7 +69,8 @@ class Finished:
 class Job:
     """One run of a study: its name, the file of its resolved settings, its folder, the file for its standard error.
 
-    `rule` is the file that says when it is to be stopped; None where it always comes to its end.
+    `rule` is the file that says when it is to be stopped; None where it always comes to its end. Runs of equal `kind` may share a
+    process on this machine, one after the other; one without a kind has a process of its own.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Job:
     folder: Path
     log: Path
     rule: Path | None = None
+    kind: tuple[int | None, str] | None = None
 
     @property
     def words(self) -> list[str]:
@@ -120,12 +122,13 @@ def make_launcher(on: str, jobs: int, *, gpus: float | None = 0.0) -> Launcher:
 
 
 class LocalLauncher(Launcher):
-    """Each run in a process of its own on this machine; the cores are shared among them."""
+    """Processes on this machine, each of which computes many runs, one after the other; the cores are shared among them."""
 
     def __init__(self, jobs: int) -> None:
         super().__init__(jobs)
         self._processes: set[subprocess.Popen[str]] = set()
-        self._lock = threading.Lock()
+        self._idle = list[tuple[tuple[int | None, str] | None, subprocess.Popen[str]]]()
+        self._lock = threading.RLock()
         self._stopped = False
 
     def run(self, job: Job, report: Report) -> str:
@@ -143,7 +146,8 @@ class LocalLauncher(Launcher):
         """End the processes, which get some time to write checkpoints: they go on from these when the study is run again."""
         with self._lock:
             self._stopped = True
-            running = list(self._processes)
+            running, idle = list(self._processes), [process for _, process in self._idle]
+            self._idle.clear()
         try:
             for process in running:
                 process.terminate()
@@ -154,22 +158,59 @@ class LocalLauncher(Launcher):
         finally:  # also after a second Ctrl-C
             for process in running:
                 process.kill()
+            for process in idle:  # of the others, those that wait for a run take care
+                self._forget(process)
 
     def _attempt(self, job: Job, report: Report) -> tuple[int, str]:
-        with job.log.open("w", encoding="utf-8") as errors:
-            with self._start(job, errors.fileno()) as process:
-                problem = _follow(process.stdout, report)
-            with self._lock:
-                self._processes.discard(process)
-        return process.returncode, problem
+        """How the process ended that computed a run, 0 where the run is done, and what it said of an error."""
+        while True:
+            process, used = self._take(job)
+            begun, error = _compute_in(process, job, report)
+            if error is None:
+                process.wait()
+                self._forget(process)
+                if used and not begun:  # a process that was idle is gone: that is no failure of this run
+                    continue
+                return process.returncode or 1, ""
+            self._give_back(process, job)
+            return (1 if error else 0), error
 
-    def _start(self, job: Job, errors: int) -> subprocess.Popen[str]:
-        code = "import sys; from molyneux.run.studies.worker import work; sys.exit(work(*sys.argv[1:]))"
+    def _take(self, job: Job) -> tuple[subprocess.Popen[str], bool]:
+        """A process for a run, and whether it has computed others. An idle one of another kind ends where it would be too many."""
+        job.log.write_text("", encoding="utf-8")
         with self._lock:
             if self._stopped:
                 raise StoreError("the study was stopped: the same command goes on where it stopped")
-            process = subprocess.Popen(  # its own session, so that Ctrl-C reaches only the process that the user sees
-                [sys.executable, "-P", "-c", code, *job.words],
+            place = next((at for at, (kind, _) in enumerate(self._idle) if kind == job.kind), None)
+            if place is not None:
+                return self._idle.pop(place)[1], True
+            if self._idle and len(self._processes) >= self.jobs:
+                self._forget(self._idle.pop(0)[1])
+            process = self._start(job.log)
+            self._processes.add(process)
+        return process, False
+
+    def _give_back(self, process: subprocess.Popen[str], job: Job) -> None:
+        """Keep a process for the next run of its kind, if there may be one."""
+        with self._lock:
+            if job.kind is not None and not self._stopped:
+                self._idle.append((job.kind, process))
+                return
+        self._forget(process)
+
+    def _forget(self, process: subprocess.Popen[str]) -> None:
+        """End a process that computes nothing."""
+        process.kill()
+        with process:  # which waits and closes its files
+            pass
+        with self._lock:
+            self._processes.discard(process)
+
+    def _start(self, log: Path) -> subprocess.Popen[str]:
+        code = "from molyneux.run.studies.worker import work; work()"
+        with log.open("a", encoding="utf-8") as errors:
+            return subprocess.Popen(  # its own session, so that Ctrl-C reaches only the process that the user sees
+                [sys.executable, "-P", "-c", code],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -177,8 +218,6 @@ class LocalLauncher(Launcher):
                 env={**os.environ, **thread_settings(max(1, cores() // self.jobs))},
                 start_new_session=True,
             )
-            self._processes.add(process)
-        return process
 
 
 class RayLauncher(Launcher):
@@ -286,19 +325,35 @@ class Pool:
             settings.write_text(dump_sections(experiment.document, self._sections), encoding="utf-8")
         except OSError as problem:
             raise store.store_error(problem, settings) from problem
-        job = Job(name, settings, folder.resolve(), settings.with_suffix(".log"), place)
+        job = Job(name, settings, folder.resolve(), settings.with_suffix(".log"), place, _kind(experiment))
         error = self.launcher.run(job, lambda step, done, total: self.progress.run(name, step, done, total))
         return error, pruned_run(place) if place is not None and not error else None
 
 
-def _follow(stream: Iterable[str] | None, report: Report) -> str:
-    """Hand the progress of a worker on until it ends; its last error."""
-    problem = ""
-    for line in stream or ():
+def _kind(experiment: Experiment) -> tuple[int | None, str] | None:
+    """What a process of a run is made for: threads and device. None where importing the run's classes may change a process."""
+    if any(map(is_foreign, class_paths(experiment.resolved))):
+        return None
+    return experiment.learn.training.threads, experiment.learn.training.device
+
+
+def _compute_in(process: subprocess.Popen[str], job: Job, report: Report) -> tuple[bool, str | None]:
+    """Let a worker compute a run; whether it began, and what went wrong, None where the process ended before the run did."""
+    asked = dict(zip(("config", "folder", "rule"), job.words, strict=True)) | {"log": str(job.log)}
+    begun = False
+    if process.stdin is None or process.stdout is None:
+        raise ValueError("expected a process with pipes")
+    try:
+        os.write(process.stdin.fileno(), (json.dumps(asked) + "\n").encode())  # nothing stays in a buffer if it is gone
+    except BrokenPipeError:
+        return False, None
+    for line in process.stdout:
         record = _parsed(line)
-        problem = str(record.get("error", problem))
+        begun = begun or "begun" in record
+        if "ended" in record:
+            return True, str(record["ended"])
         _hand_on(record, report)
-    return problem
+    return begun, None
 
 
 def _report_last_line(path: Path, report: Report) -> None:
@@ -319,4 +374,4 @@ def _parsed(line: str) -> Mapping[str, Any]:
         record = json.loads(line)
     except json.JSONDecodeError:
         return {}
-    return record if isinstance(record, dict) and {"error"} | {"step", "done", "total"} >= record.keys() else {}
+    return record if isinstance(record, dict) and {"begun", "ended", "step", "done", "total"} >= record.keys() else {}

@@ -1,12 +1,18 @@
-"""What computes one run of a study: the main function of a process on this machine, and that of one on a Ray cluster."""
+"""What computes runs of a study: the main function of a process on this machine, and that of one on a Ray cluster."""
 
 from __future__ import annotations
 
+import ctypes
+import gc
+import importlib
 import json
 import os
+import queue
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -16,24 +22,44 @@ from molyneux.learn import keep_freed_memory
 from molyneux.run.cluster.ray_workers import STOPPED, interrupt_if_cancelled
 from molyneux.run.run.experiment import read_experiment
 from molyneux.run.run.steps import run_experiment
+from molyneux.run.studies.process_state import as_in_new_process, free_memory, resident_bytes
 from molyneux.run.studies.pruning import run_watched
 
+GROWTH = 2**29
+"""Bytes that a worker may hold more than after its first run, once it has freed what it can: with more, it ends."""
 
-def work(config: str, folder: str, rule: str = "") -> int:
-    """Compute the run of a resolved configuration in a worker process; 0 if all of it was done, or as far as a rule lets it.
 
-    It writes its progress as JSON lines to standard output; what else is written there goes to standard error. It ends at once
-    when its standard input is closed, which the system does when the process that started it is gone.
+def work() -> None:
+    """Compute runs in a worker process, one after the other, as they are asked for on standard input, one JSON line each.
+
+    A line has what `run` takes: the file of settings, the folder, the file of a rule or "", and the file for what is printed
+    meanwhile, whoever prints it. Standard output gets JSON lines: `begun`, the progress, and `ended` with what went wrong, empty
+    if nothing did. An error that is not this package's ends the process, as in one of a single run. It ends at once when its
+    standard input is closed, which the system does when the process that started it is gone, also in the midst of a run; and
+    after a run that leaves threads behind, or with memory grown by `GROWTH`.
     """
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    requests, first = _requests(), 0
     keep_freed_memory()
     lines = ProgressLines(_own_output())
-    try:
-        _compute(config, folder, rule, lines)
-    except MolyneuxError as error:
-        lines.write({"error": str(error)})
-        return 1
-    return 0
+    importlib.import_module("torch._dynamo")  # as the first optimiser does: it is no part of what a training takes
+    gc.freeze()
+    others = threading.active_count()
+    while True:
+        asked = requests.get()
+        lines.write({"begun": True})
+        _print_into(asked["log"])
+        error = ""
+        with as_in_new_process():
+            try:
+                _compute(asked["config"], asked["folder"], asked["rule"], lines)
+            except MolyneuxError as problem:
+                error = str(problem)
+        _print_into(os.devnull)
+        free_memory()
+        lines.write({"ended": error})
+        first = first or resident_bytes()
+        if threading.active_count() > others or resident_bytes() > first + GROWTH:
+            return
 
 
 class ProgressLines:
@@ -101,17 +127,42 @@ def _compute(config: str, folder: str, rule: str, progress: ProgressLines) -> No
         run_experiment(experiment, Path(folder), progress=progress)
 
 
-def _end_with_parent() -> None:
-    while os.read(0, 1024):  # past the buffers of sys.stdin, whose locks would be missed when the process ends
-        pass
-    os._exit(1)
+def _requests() -> queue.SimpleQueue[dict[str, str]]:
+    """What comes on standard input, read by a thread, which ends the process where that ends. Others find it empty."""
+    requests, source = queue.SimpleQueue[dict[str, str]](), os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+
+    def read() -> None:
+        rest = b""
+        while part := os.read(source, 65536):  # past the buffers of Python, whose locks would be missed when the process ends
+            *lines, rest = (rest + part).split(b"\n")
+            for line in lines:
+                requests.put(json.loads(line))
+        os._exit(1)
+
+    threading.Thread(target=read, daemon=True).start()
+    return requests
 
 
 def _own_output() -> TextIO:
     """Standard output for progress alone: whatever a model, a world or a library prints goes to standard error.
 
-    It stays open until the process is gone: its end is what tells the other side that the run is over.
+    It stays open until the process is gone: its end is what tells the other side that no more comes.
     """
     stream = os.fdopen(os.dup(1), "w", encoding="utf-8", closefd=False)
     os.dup2(2, 1)
     return stream
+
+
+def _print_into(path: str) -> None:
+    """From here on, what this process prints is appended to a file; what waits in buffers is written where it belongs before."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    with suppress(AttributeError, OSError, TypeError):  # the buffers of C code
+        ctypes.CDLL(None).fflush(None)
+    log = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    for number in (1, 2):
+        os.dup2(log, number)
+    os.close(log)
