@@ -50,6 +50,7 @@ CONTRASTS = {
     "trained": "times bare",
     "trainer": "bare loop, ms",
     "training": "times as fast as plain",
+    "workers": "times as fast as one each",
 }
 
 
@@ -81,7 +82,7 @@ def swept_here(script, monkeypatch):
     monkeypatch.setattr(LocalLauncher, "run", run)
 
 
-IN_THIS_PROCESS = {"trainer": trained_here, "sweep": swept_here}
+IN_THIS_PROCESS = {"trainer": trained_here, "sweep": swept_here, "workers": swept_here}
 """What spares a benchmark most of its processes, which take longer to import all they need than to do it."""
 
 

@@ -12,12 +12,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from molyneux.core import MolyneuxError, StoreError, store
-from molyneux.core.config import class_paths, dump_sections, is_foreign
+from molyneux.core.config import class_paths, is_foreign
 from molyneux.run.cluster.ray_workers import ATTEMPTS, LAST_SECONDS, RayWorkers, cores, ray_address, thread_settings
 from molyneux.run.run.experiment import Experiment
 from molyneux.run.run.folder import RunFolder
@@ -176,7 +176,7 @@ class LocalLauncher(Launcher):
             return (1 if error else 0), error
 
     def _take(self, job: Job) -> tuple[subprocess.Popen[str], bool]:
-        """A process for a run, and whether it has computed others. An idle one of another kind ends where it would be too many."""
+        """A process for a run, and whether it has computed others; an idle one of another kind ends where it is too many."""
         job.log.write_text("", encoding="utf-8")
         with self._lock:
             if self._stopped:
@@ -272,7 +272,6 @@ class Pool:
     launcher: Launcher
     progress: SweepProgress
     records: Records
-    _sections: dict[tuple[str, str], str] = field(default_factory=dict, init=False, repr=False)
 
     def run(self, experiments: Sequence[Experiment], rules: Sequence[PruningRule | None] = ()) -> list[Finished]:
         """Run experiments and wait for all of them; a run that fails does not stop the others. Equal ones are run once.
@@ -322,7 +321,7 @@ class Pool:
                 return "", known
         try:  # not `store.write_text`: the file is made anew for every attempt, and need not outlast the machine
             settings.parent.mkdir(parents=True, exist_ok=True)
-            settings.write_text(dump_sections(experiment.document, self._sections), encoding="utf-8")
+            settings.write_text(self.records.settings_text(experiment.document), encoding="utf-8")
         except OSError as problem:
             raise store.store_error(problem, settings) from problem
         job = Job(name, settings, folder.resolve(), settings.with_suffix(".log"), place, _kind(experiment))

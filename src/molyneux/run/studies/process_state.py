@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,22 +51,21 @@ def free_memory() -> None:
 def resident_bytes() -> int:
     """Memory that this process holds; 0 where the system has no `/proc`."""
     try:
-        with open("/proc/self/statm", encoding="ascii") as stream:
-            return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         return 0
 
 
-def _working_directory() -> str:
+def _working_directory() -> Path | None:
     try:
-        return os.getcwd()  # as a string, which `chdir` takes back
+        return Path.cwd()
     except FileNotFoundError:  # it was removed
-        return ""
+        return None
 
 
-def _enter(folder: str) -> None:
+def _enter(folder: Path | None) -> None:
     with suppress(OSError):
-        os.chdir(folder)
+        os.chdir(folder or "")
 
 
 def _set_environment(variables: dict[str, str]) -> None:

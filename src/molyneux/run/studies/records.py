@@ -108,7 +108,7 @@ class Records:
             ConflictError: it was made by another version of the package or from files that have changed.
         """
         record_machine(folder)
-        text = with_checksum(dump_sections(experiment.resolved, self._sections))
+        text = with_checksum(self.settings_text(experiment.resolved))
         run, key = study_run(folder, {text: experiment.resolved}), self._key(experiment)
         if _key_of(run) != key:
             shown = differences(_identity_of(run), _identity(experiment))
@@ -127,6 +127,10 @@ class Records:
                 self._file = RecordsFile(self.path)
             if cost:
                 self._write_cost(folder.name, cost)
+
+    def settings_text(self, settings: Mapping[str, Any]) -> str:
+        """Resolved settings as a file; what other runs have too is written once."""
+        return dump_sections(settings, self._sections)
 
     def add_pruned(self, folder: Path, experiment: Experiment, pruned: PrunedRun) -> None:
         """Add what a run cost that was stopped; it has no scores, and so no record."""

@@ -68,7 +68,8 @@ def run_study(
         folder: of its runs, and of the storage of a search.
         results: where the records and the pages go; records are written after every run, and those that are there stand for
             their runs. Move them away to run everything anew.
-        jobs: runs at the same time, each in a process of its own; on a cluster, a process computes many, one after the other.
+        jobs: runs at the same time, each in a process that computes one after the other; those with classes from outside of the
+            package have a process of their own on this machine.
         on: where they are computed: `local`, `ray`, or the address of a Ray cluster that shares this file system.
         gpus: of a cluster, the part of a GPU for each run, such as 0.25, or how many. By default its GPUs are shared out among
             `jobs`, unless `learn.device` is cpu.
