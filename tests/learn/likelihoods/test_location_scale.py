@@ -35,6 +35,20 @@ def test_log_probability_with_a_given_scale(likelihood):
     torch.testing.assert_close(sample.mean(0), loc, atol=0.02, rtol=0)
 
 
+def test_the_log_probability_is_the_same_without_gradient_and_nothing_else_is_written(likelihood):
+    raw, target = raw_and_target()
+    kept = raw.clone(), target.clone()
+    head = likelihood(scale=0.3).head(TOUCH)
+    with torch.no_grad():
+        without = head(raw, BATCH).log_prob(target)
+    assert torch.equal(raw, kept[0])
+    assert torch.equal(target, kept[1])
+    found = head(raw.requires_grad_(), BATCH).log_prob(target.requires_grad_())
+    assert torch.equal(found, without)
+    found.sum().backward()
+    torch.testing.assert_close(target.grad, -raw.grad.reshape(3, 4, 7, 2).sum(0))
+
+
 def test_a_learned_scale_is_learned(likelihood):
     raw, target = raw_and_target()
     head = likelihood(scale="learned").head(TOUCH)

@@ -162,8 +162,9 @@ class LaplaceViews(LocationScaleViews):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Nats of views (B, *event), summed over the event, (..., B)."""
-        # In this order the gradient of `loc` needs no change of sign.
-        distance = self._sum((self.loc - self._within(value)).abs())
+        # In this order the gradient of `loc` needs no change of sign; where there is none, a second array is not written.
+        difference = self.loc - self._within(value)
+        distance = self._sum(difference.abs() if difference.requires_grad else difference.abs_())
         return -distance * (-self.log_scale).exp() - self._numbers() * (self.log_scale + math.log(2.0))
 
     def _best_log_scale(self, value: Tensor, weight: Tensor) -> Tensor:
