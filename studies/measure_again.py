@@ -28,8 +28,8 @@ from molyneux.run.run.experiment import parse_experiment
 from molyneux.run.run.folder import RunFolder
 from molyneux.run.run.report import Silent, read_scores
 from molyneux.run.run.steps import evaluations
-from molyneux.run.run.under_way import Run
 from molyneux.run.run.stored import stored_settings
+from molyneux.run.run.under_way import Run
 
 _LASTING = ("data.", "learn.", "seed")
 """Beginnings of the dotted names of the settings of samples and training."""

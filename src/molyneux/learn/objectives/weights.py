@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import cast
 
 from torch import Tensor
 
@@ -119,8 +119,8 @@ def weight_at(weight: Weight, progress: Progress) -> float:
     """A weight, constant or scheduled, at this point of the training; a tensor where several trainings are computed at once."""
     if isinstance(weight, Cyclical | WarmupSteps | Warmup):
         return weight.at(progress)
-    varied: Any = weight
-    return varied if isinstance(varied, Tensor) else float(weight)
+    varied: object = weight
+    return cast(float, varied) if isinstance(varied, Tensor) else float(weight)
 
 
 def weight_problems(**weights: Weight) -> list[str]:
