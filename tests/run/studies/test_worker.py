@@ -251,7 +251,7 @@ class Runs:
     def content(self, name: str) -> dict[str, Any]:
         """All files of a run by name, without what tells of time."""
         folder = self.folder / name
-        timed = ("machine.json", "stage.json", "history.csv", "report.md", ".lock")
+        timed = ("machine.json", "stage.json", "history.csv", "post-fit.json", ".lock")
         files = [path for path in folder.rglob("*") if path.is_file() and path.name not in timed]
         found: dict[str, Any] = {str(path.relative_to(folder)): path.read_bytes() for path in files}
         rows = [line.split(",") for line in (folder / "model" / "history.csv").read_text().splitlines()]
@@ -278,9 +278,9 @@ def test_a_run_is_the_same_whatever_its_process_computed_before(tiny: dict[str, 
         number = number_of(launcher)
         assert runs("disturbing", "disturbing.Disturbing") == "", runs.log("disturbing")
         assert runs("run") == ""
-        assert "loss" in runs("failed", "disturbing.Disturbing", learning_rate=1e38)
+        assert "expected finite numbers" in runs("failed", "disturbing.Disturbing", learning_rate=1e38)
         assert runs("again") == ""
-        assert "loss" in runs("plain", learning_rate=1e38)
+        assert "expected finite numbers" in runs("plain", learning_rate=1e38)
         assert number_of(launcher) == number
     whole = alone.content("run")
     assert {"model/weights.safetensors", "measure/scores.jsonl", "samples/contact_sheet.png"} <= whole.keys()
