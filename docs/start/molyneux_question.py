@@ -104,10 +104,12 @@ shares = {
 for bridged, parts in shares.items():
     for name, share in parts.items():
         low, high = share.interval
-        print(f"{bridged:3} bridged, {name}: {100 * share.share:.1f} % right ({100 * low:.1f} to {100 * high:.1f})")
+        print(f"{bridged:3} bridged, {name}: {100 * share.share:.0f} % right ({100 * low:.0f} to {100 * high:.0f})")
 # %% [markdown]
-# The measure `two_way_choice` asks all questions that there are, with intervals for new shapes, and controls: raw numbers of both
-# senses and a net before its training are at chance.
+# Questions about one shape are not independent: who confuses it once confuses it again. So an interval resamples the shapes with
+# all their questions, and holds for other shapes; from the questions alone it would be far too narrow. The measure
+# `two_way_choice` asks all questions that there are, with intervals of the same kind, and controls: raw numbers of both senses
+# and a net before its training are at chance.
 # %%
 from molyneux.measure import Evaluation, TwoWayChoice, evaluate
 
