@@ -43,7 +43,7 @@ def _questions(series: QuestionSeries, title: str) -> tuple[Block, ...]:
         cells = [cell_of(spec.modality(asked.source), asked.given_view(row))]
         for place, view in enumerate(asked.choice_views(row)):
             said = ["the same" if place == int(asked.right[row]) else "another"]
-            said += [f"{name} chose it"] * (chosen[row] == place)
+            said += [f"{name} chose it"] * int(chosen[row] == place)
             cells.append(replace(cell_of(spec.modality(asked.target), view), reading="; ".join(said)))
         rows.append(tuple(cells))
     note = (
