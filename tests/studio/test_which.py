@@ -87,8 +87,10 @@ def test_curves_are_those_of_the_records(series):
     assert list(which.asked_studies(studies, series)) == ["molyneux-v1"]
     (curve,) = which.record_curves(studies, "molyneux-v1", series, alike=False)
     assert curve.name == "ContrastiveEncoders"
-    assert [point.bridged for point in curve.points] == [0, 2, 4, 8, 16, 32, 64, 128]
-    assert curve.points[0].value == pytest.approx(50.0, abs=2)
+    counts = {value for run in studies["molyneux-v1"] for name, value in run.settings.items() if name.endswith(".bridged")}
+    assert [point.bridged for point in curve.points] == sorted(counts)
+    assert len(counts) >= 4
+    assert 50 < curve.points[0].value < curve.points[-1].value < 100
     assert which.record_curves(studies, "other", series, alike=False) == ()
 
 

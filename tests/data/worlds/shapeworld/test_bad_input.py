@@ -67,14 +67,17 @@ def test_what_is_held_out(settings, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"kind": None, "views": "image"}, "(?s)kind: expected the name of a kind.*views: expected names of views, as a list"),
-        ({"only": {"nouns": "full"}}, "only.nouns: expected values, as a list, got 'full'"),
-        ({"only": ["nouns"]}, "only: expected lists of values by the name of a factor"),
+        ({"kind": None, "views": "image"}, "(?s)kind: expected one of oneshape.*views: expected several names"),
+        ({"only": {"nouns": "full"}}, "expected several names, got the text 'full'"),
+        ({"only": ["nouns"]}, "only: expected a mapping of names"),
         ({"image_size": 32.5}, "image.size: expected a whole number"),
         ({"noise": NAN}, "noise: expected a standard deviation"),
         ({"noise": "x", "longest": 6.5}, "(?s)longest: expected a whole number.*noise: expected a number"),
         ({"longest": 10**9}, "longest: expected captions of 4 to 1000 words"),
-        ({"scenes": {"counts": [3]}, "test": {"counts": [3]}}, "(?s)scenes: expected SceneSettings.*test: expected HeldOut"),
+        (
+            {"scenes": {"counts": [3]}, "test": {"counts": [3]}},
+            "(?s)scenes: expected an instance of SceneSettings.*test: expected HeldOut",
+        ),
         ({"kind": "oneshape", "test": HeldOut(places=HALVES)}, "test.places: the whole scene is excluded"),
         ({"kind": "oneshape", "test": HeldOut(places=((0, 0, 0.01, 0.01),))}, "test.places: no entity of a width"),
         ({"kind": "oneshape", "test": HeldOut(sizes=((0.1, 0.2), (0.2, 0.31)))}, "test.sizes: all widths of 0.15 to 0.3"),
