@@ -181,9 +181,8 @@ def _parser(asked: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.Arg
         command.add_argument("run", type=path, metavar="RUN", help="folder of a run, or the file of an experiment")
         if name == "learn":
             _add_processes(add_trust(command))
-    _add_of_trained(
-        asked, add("predict", "Ask a trained model for its targets: classes, agreement, numbers.", open_settings=True)
-    )
+    predicted = add("predict", "Ask a trained model for its targets: classes, agreement, numbers.", open_settings=True)
+    _add_of_trained(asked, predicted)
     _add_of_trained(asked, add("read", "What the readers of a world read in a picture or a caption.", open_settings=True))
     _add_of_trained(asked, add("studio", _STUDIO, after_stop="the studio is closed"), "studio")
     _add_sweep(add("sweep", "Run a study: many experiments over settings and seeds; goes on where it stopped."))
@@ -191,13 +190,8 @@ def _parser(asked: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.Arg
     listing.add_argument("kind", nargs="?", choices=KINDS, metavar="KIND", help=f"{', '.join(KINDS)} (default: what each is)")
     one = "one of them, such as CdSprites: what it does and its settings"
     completed(listing.add_argument("name", nargs="?", metavar="NAME", help=one), names_starting)
-    _add_judge(
-        add(
-            "judge",
-            "Train a judge: a network that reads factors in the views of a world, or labels in those of data in files.",
-            open_settings=True,
-        )
-    )
+    judged = "Train a judge: a network that reads factors in the views of a world, or labels in those of data in files."
+    _add_judge(add("judge", judged, open_settings=True))
     add("doctor", "What this machine has for the package, and whether everything works here; add it to a bug report.")
     schema = add("schema", "Print the JSON Schema of experiment files, for editors that check and complete them.")
     schema.add_argument("--study", action="store_true", help="that of study files instead")

@@ -90,21 +90,8 @@ def run_study(
     """
     study = given_object(study, Study, path="load_study")
     results, folder = given_path(results, "a folder of results"), given_path(folder, "a folder of runs")
-    if jobs < 1:
-        raise ConfigError(f"expected jobs of at least 1, got {jobs}")
-    if gpus is not None and on == "local":
-        raise ConfigError("--gpus: expected --on with a cluster, which shares its GPUs out: leave --gpus out")
-    if storage and study.search == "grid":
-        raise ConfigError("--storage: a grid has no trials: leave it out, or set search to random or tpe in the study")
+    _require_possible(study, jobs=jobs, on=on, gpus=gpus, storage=storage, part=part, stack=stack)
     number, parts = part
-    if not 1 <= number <= parts:
-        raise ConfigError(f"expected a part from 1 to the number of parts, such as 2/8, got {number}/{parts}")
-    if stack < 1:
-        raise ConfigError(f"expected a stack of at least 1 training, got {stack}")
-    if stack > 1 and (on != "local" or study.search != "grid"):
-        raise ConfigError("--stack: expected a grid that is run here: leave --stack out, or --on and the search")
-    if study.search != "grid" and parts > 1:
-        raise ConfigError("--part: the trials of a search depend on one another: leave it out, and share them with --storage")
     if parts > 1:
         folder, results = (each / f"part-{number}-of-{parts}" for each in (folder, results))
     if study.search != "grid":
@@ -139,3 +126,24 @@ def run_study(
         runs = records.of([item.experiment for item in finished if not item.error and not item.pruned])
         written = tuple(write_study(runs, results, by_seed=tuple(study.by_seed))) if runs else ()
         return SweepOutcome(tuple(finished), results, written, tuple(notes))
+
+
+def _require_possible(
+    study: Study, *, jobs: int, on: str, gpus: float | None, storage: str, part: tuple[int, int], stack: int
+) -> None:
+    """Raise ConfigError for ways to run a study that cannot be, or do not go together."""
+    if jobs < 1:
+        raise ConfigError(f"expected jobs of at least 1, got {jobs}")
+    if gpus is not None and on == "local":
+        raise ConfigError("--gpus: expected --on with a cluster, which shares its GPUs out: leave --gpus out")
+    if storage and study.search == "grid":
+        raise ConfigError("--storage: a grid has no trials: leave it out, or set search to random or tpe in the study")
+    number, parts = part
+    if not 1 <= number <= parts:
+        raise ConfigError(f"expected a part from 1 to the number of parts, such as 2/8, got {number}/{parts}")
+    if stack < 1:
+        raise ConfigError(f"expected a stack of at least 1 training, got {stack}")
+    if stack > 1 and (on != "local" or study.search != "grid"):
+        raise ConfigError("--stack: expected a grid that is run here: leave --stack out, or --on and the search")
+    if study.search != "grid" and parts > 1:
+        raise ConfigError("--part: the trials of a search depend on one another: leave it out, and share them with --storage")

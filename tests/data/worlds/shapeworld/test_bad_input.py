@@ -76,7 +76,7 @@ def test_what_is_held_out(settings, message):
         ({"longest": 10**9}, "longest: expected captions of 4 to 1000 words"),
         (
             {"scenes": {"counts": [3]}, "test": {"counts": [3]}},
-            "(?s)scenes: expected an instance of SceneSettings.*test: expected HeldOut",
+            "(?s)scenes: expected an instance of SceneSett.*test: expected HeldOut",
         ),
         ({"kind": "oneshape", "test": HeldOut(places=HALVES)}, "test.places: the whole scene is excluded"),
         ({"kind": "oneshape", "test": HeldOut(places=((0, 0, 0.01, 0.01),))}, "test.places: no entity of a width"),
