@@ -275,7 +275,7 @@ class BridgedFigure:
     def svg(self) -> str:
         """The drawing, on white: models, chance, geometry and what children did."""
         drawn = axes(width=5.6, height=3.9)
-        known = counts([run for runs in self.runs.values() for run in runs])
+        known = sorted({count for runs in self.runs.values() for count in counts(runs)})
         for number, (label, points) in enumerate(self._lines()):
             places = [_place(count) for count, _ in points]
             colour = SERIES[number % len(SERIES)]

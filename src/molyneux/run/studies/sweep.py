@@ -14,7 +14,7 @@ from molyneux.run.studies.study import Study, check_points
 
 @dataclass(frozen=True)
 class SweepOutcome:
-    """What a study left behind.
+    """What a study left behind: its runs, the folder of records, and the pages.
 
     Args:
         finished: its runs in the order in which they were begun.
