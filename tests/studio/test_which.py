@@ -85,6 +85,8 @@ def test_other_models_are_refused_in_a_sentence(library):
 def test_curves_are_those_of_the_records(series):
     studies = read_choices([RECORDS])
     assert list(which.asked_studies(studies, series)) == ["molyneux-v1"]
+    more = {"molyneux-v1-short": [*studies["molyneux-v1"]] * 2, **studies}
+    assert list(which.asked_studies(more, series)) == ["molyneux-v1", "molyneux-v1-short"]
     (curve,) = which.record_curves(studies, "molyneux-v1", series, alike=False)
     assert curve.name == "ContrastiveEncoders"
     counts = {value for run in studies["molyneux-v1"] for name, value in run.settings.items() if name.endswith(".bridged")}

@@ -100,7 +100,7 @@ class _Which:
             path = ui.checkbox("Show the whole path", value=state.path).props("dense")
             path.on_value_change(lambda e: self._path(shown=bool(e.value)))
             note(about_training(series))
-            note("Two that are alike are alike in elongation, compactness and unevenness: only the shape tells them apart.")
+            note("Two that are alike are alike in elongation, compactness and unevenness: none of these tells them apart.")
 
     def _select(self, label: str, options: Mapping[str, str], value: str, name: str) -> None:
         box = ui.select(dict(options), label=label, value=value).props("outlined dense options-dense")
