@@ -254,7 +254,7 @@ def record_curves(
 
 
 def asked_studies(studies: Mapping[str, Sequence[StudyRun]], series: QuestionSeries) -> dict[str, Sequence[StudyRun]]:
-    """The studies on record with curves of several points for a series: first those whose name others begin with, then by runs."""
+    """The studies on record with curves of several points for a series, first those whose name others begin with."""
     order = sorted(studies, key=lambda name: (-sum(other.startswith(name) for other in studies), -len(studies[name])))
     found = {name: record_curves(studies, name, series, alike=False) for name in order}
     return {name: studies[name] for name, curves in found.items() if any(len(curve.points) > 1 for curve in curves)}
