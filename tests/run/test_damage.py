@@ -92,7 +92,7 @@ def _quick() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("molyneux.report.write_run", write_run)
-        patch.setattr("molyneux.report.write_study", lambda runs, folder: [])
+        patch.setattr("molyneux.report.write_study", lambda runs, folder, **how: [])
         patch.setattr(LocalLauncher, "run", run)
         yield
 
@@ -218,7 +218,7 @@ def test_a_report_needs_no_data_no_model_and_no_class_of_the_user(
         "steps.make_model",
         "steps.stored_model",
         "steps.find_readers",
-        "steps.StoredSource",
+        "under_way.StoredSource",
         "steps.provenance",
         "folder.judge_digests",
     ):

@@ -251,7 +251,7 @@ class Runs:
     def content(self, name: str) -> dict[str, Any]:
         """All files of a run by name, without what tells of time."""
         folder = self.folder / name
-        timed = ("machine.json", "stage.json", "history.csv", "post-fit.json", ".lock")
+        timed = ("machine.json", "stage.json", "history.csv", "post-fit.json", "report.md", ".lock")
         files = [path for path in folder.rglob("*") if path.is_file() and path.name not in timed]
         found: dict[str, Any] = {str(path.relative_to(folder)): path.read_bytes() for path in files}
         rows = [line.split(",") for line in (folder / "model" / "history.csv").read_text().splitlines()]
