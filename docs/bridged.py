@@ -228,11 +228,8 @@ def _of_characters(text: str) -> str:
 
 def seeds_said(runs: Sequence[StudyRun]) -> str:
     """How many trainings there are, and what intervals hold for."""
-    piles = dict[tuple[str, int], list[StudyRun]]()
-    for run in runs:
-        if bridged(run) in counts(runs):
-            piles.setdefault((str(run.settings["name"]), bridged(run)), []).append(run)
-    sizes = sorted({len(pile) for pile in piles.values()})
+    shown = counts(runs)
+    sizes = sorted({*Counter((str(run.settings["name"]), bridged(run)) for run in runs if bridged(run) in shown).values()})
     if sizes[-1] == 1:
         return "One training. In brackets 95 % intervals for new shapes; another training may give another number."
     many = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))

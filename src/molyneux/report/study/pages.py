@@ -93,16 +93,9 @@ def write_study(
 
 def _but(runs: Sequence[StudyRun], paths: Sequence[str]) -> list[StudyRun]:
     """The runs without some settings and all that is below them."""
-    ends = {path: f"{path}." for path in paths}
+    ends = tuple(f"{path}." for path in paths)
     return [
-        replace(
-            run,
-            settings={
-                name: value
-                for name, value in run.settings.items()
-                if name not in ends and not any(name.startswith(end) for end in ends.values())
-            },
-        )
+        replace(run, settings={name: value for name, value in run.settings.items() if not f"{name}.".startswith(ends)})
         for run in runs
     ]
 
