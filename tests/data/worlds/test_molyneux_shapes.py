@@ -1,7 +1,9 @@
 """The world of Molyneux's question: its shapes, its senses, its readers, and the design of its experiment."""
 
 import itertools
+import runpy
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,6 +56,19 @@ def test_any_two_shapes_and_their_mirror_images_are_apart():
 
 def test_the_listed_shapes_are_those_that_the_procedure_finds():
     assert chosen.choose(6).tolist() == list(chosen.NUMBERS[:6])
+
+
+def test_further_members_stand_apart_from_each_other_and_from_all_shapes():
+    """Those that the study asks about beside the world's own, as its script names them."""
+    further = runpy.run_path(str(Path(__file__).parents[3] / "studies" / "molyneux_further.py"))
+    numbers = np.array(further["NUMBERS"])
+    own, found = radii_of(chosen.shape_curves()), radii_of(family.curves(family.candidates(numbers)))
+    assert len(set(numbers.tolist())) == further["SHAPES"] == 200
+    assert numbers.min() >= further["FIRST"] >= max(chosen.NUMBERS)
+    assert distances(found, own).min() >= chosen.APART - 1e-9
+    assert (distances(found, found) + np.eye(len(found))).min() >= chosen.APART - 1e-9
+    told, scale = (statistics(radii, np.ones(len(radii)))[:, 2:] for radii in (found, own))
+    assert np.linalg.norm((told[::2] - told[1::2]) / scale.std(0), axis=1).max() < chosen.ALIKE
 
 
 def test_shapes_of_a_pair_are_alike_in_low_level_statistics():
