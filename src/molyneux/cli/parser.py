@@ -165,7 +165,7 @@ def _parser(asked: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.Arg
     _add_of_trained(
         asked,
         add(
-            "check", "All that is wrong with data in files, with the lines.", open_settings=True, after_stop="nothing was changed"
+            "check", "All that is wrong with experiments, studies or data.", open_settings=True, after_stop="nothing was changed"
         ),
     )
     _add_data(add("data", "Store samples of a world.", open_settings=True, after_stop="nothing was left behind"))

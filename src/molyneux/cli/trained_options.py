@@ -25,9 +25,10 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     """The options of `molyneux check`."""
     parser.epilog = (
         "Without an experiment file, what the columns of a table are is guessed, or said: --labels '[kind]' --tabular '[width]'. "
-        "The exit status is 0 if nothing is wrong, 1 if something is."
+        "Of an experiment, all settings are checked, and whether model and measures fit the data; of a study, all its "
+        "runs. The exit status is 0 if nothing is wrong, 1 if something is wrong with the data, 2 if settings cannot be used."
     )
-    data = "an experiment file, a table, a folder of tables or images, or arrays (.npz)"
+    data = "the file of an experiment or a study, a table, a folder of tables or images, or arrays (.npz)"
     parser.add_argument("data", metavar="DATA", help=data)
     parser.add_argument("--all", action="store_true", help="every place and note, not the first ones of each kind")
 

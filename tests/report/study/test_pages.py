@@ -524,8 +524,8 @@ def test_runs_that_differ_in_what_changes_with_the_seed_are_seeds_of_one_setting
     write_study(runs, together, formats=("markdown",), by_seed=("data.fold",))
     assert "3 settings" in (apart / "study.md").read_text()
     text = (together / "study.md").read_text()
-    assert "1 settings" in text
+    assert "1 setting ·" in text
     assert "With the seed changes fold" in text
     whole = [replace(run, settings={**run.settings, "data.fold": {}, "data.fold.of": place}) for place, run in enumerate(runs)]
     write_study(whole, tmp_path / "below", formats=("markdown",), by_seed=("data.fold",))
-    assert "1 settings" in (tmp_path / "below" / "study.md").read_text()
+    assert "1 setting ·" in (tmp_path / "below" / "study.md").read_text()

@@ -177,7 +177,8 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
     seeds = sorted({run.seed for run in runs if run.seed}, key=seed_order)
     splits = ", ".join(dict.fromkeys(split_of(base_scores(run.scores)) for run in runs))
     seeded = f"seeds {', '.join(seeds)}" if seeds else ""
-    facts = (f"{len(runs)} runs", f"{groups} settings", seeded, f"measured on the {splits} split")
+    counted = (f"{count} {noun}{'s' * (count != 1)}" for count, noun in ((len(runs), "run"), (groups, "setting")))
+    facts = (*counted, seeded, f"measured on the {splits} split")
     return Page(
         "study",
         name,
