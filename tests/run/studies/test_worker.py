@@ -19,6 +19,7 @@ import torch
 from molyneux.core import StoreError, store
 from molyneux.core.config import dump_document
 from molyneux.run import read_experiment
+from molyneux.run.studies import worker
 from molyneux.run.studies.launch import Job, LocalLauncher, Pool
 from molyneux.run.studies.process_state import as_in_new_process, resident_bytes
 from molyneux.run.studies.records import Records
@@ -110,6 +111,24 @@ def test_a_process_that_ends_while_idle_is_no_failure(ask: Ask) -> None:
     assert ask("last") == ""  # also where it ends of its own accord
     assert ask("two") == ""
     assert len(set(ask.numbers)) == 3
+
+
+def test_a_process_of_a_cluster_leaves_settings_as_a_run_found_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = list[tuple[object, ...]]()
+
+    def run(*_: object, **__: object) -> None:
+        seen.append((torch.get_default_dtype(), os.environ.get("CHANGED"), Path.cwd(), np.geterr()["divide"]))
+        torch.set_default_dtype(torch.float64)
+        monkeypatch.setenv("CHANGED", "by a run")
+        os.chdir("/")
+        np.seterr(divide="raise")
+
+    monkeypatch.setattr(worker, "run_experiment", run)
+    monkeypatch.setattr(worker, "read_experiment", dict)
+    (tmp_path / "config.yaml").write_text("seed: 1\n")
+    words = (str(tmp_path / "config.yaml"), str(tmp_path / "folder"), "", str(tmp_path / "progress"))
+    assert [worker.ray_run(words), worker.ray_run(words)] == ["", ""]
+    assert seen[0] == seen[1] == (torch.float32, None, Path.cwd(), "warn")
 
 
 def test_a_process_that_ends_in_a_run_is_replaced(ask: Ask) -> None:

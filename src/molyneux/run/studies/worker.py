@@ -49,11 +49,10 @@ def work() -> None:
         lines.write({"begun": True})
         _print_into(asked["log"])
         error = ""
-        with as_in_new_process():
-            try:
-                _compute(asked["config"], asked["folder"], asked["rule"], lines)
-            except MolyneuxError as problem:
-                error = str(problem)
+        try:
+            _compute(asked["config"], asked["folder"], asked["rule"], lines)
+        except MolyneuxError as problem:
+            error = str(problem)
         _print_into(os.devnull)
         free_memory()
         lines.write({"ended": error})
@@ -120,11 +119,12 @@ def ray_run(words: tuple[str, ...]) -> str:
 
 
 def _compute(config: str, folder: str, rule: str, progress: ProgressLines) -> None:
-    experiment = read_experiment(read_document(Path(config)))
-    if rule:
-        run_watched(experiment, Path(folder), Path(rule), progress)
-    else:
-        run_experiment(experiment, Path(folder), progress=progress)
+    with as_in_new_process():
+        experiment = read_experiment(read_document(Path(config)))
+        if rule:
+            run_watched(experiment, Path(folder), Path(rule), progress)
+        else:
+            run_experiment(experiment, Path(folder), progress=progress)
 
 
 def _requests() -> queue.SimpleQueue[dict[str, str]]:
