@@ -6,6 +6,7 @@ import os
 import tarfile
 import zlib
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import fsspec
@@ -369,6 +370,22 @@ def test_datasets_reads_the_shards(tmp_path):
     factor = samples().spec.factors[0]
     assert read.features[factor.name].names == list(factor.values)
     assert np.array_equal(np.asarray(read[64]["image"]).transpose(2, 0, 1), samples().batch(np.array([64])).views["image"][0])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of Ray
+def test_ray_data_reads_the_shards(tmp_path):
+    ray = pytest.importorskip("ray")
+    pytest.importorskip("pandas")  # Ray Data needs it, and nothing else here does
+    store_shards(samples(), tmp_path / "a", shard=30, file_format="parquet")
+    paths = sorted(map(str, (tmp_path / "a").glob("*.parquet")))
+    ray.init(num_cpus=1, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    try:
+        data = import_module("ray.data")
+        data.DataContext.get_current().execution_options.preserve_order = True
+        checked_rows(data.read_parquet(paths).take_all())
+    finally:
+        ray.shutdown()
 
 
 def test_every_format_has_the_same_digests(tmp_path, kind):
