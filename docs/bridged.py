@@ -23,8 +23,8 @@ from molyneux.report.tables.table import DASH
 
 STUDIES = {
     "molyneux-v1": "{}",
-    "molyneux-v1-further": "{}, further shapes",
-    "molyneux-v1-short": "{}, a fifth of the training",
+    "molyneux-v1-further": "the same, 200 further shapes",
+    "molyneux-v1-short": "{}, a fifth of the steps",
     "molyneux-v1-generative": "{}",
 }
 """Studies whose models are lines of the figure, and how a model of each is called there."""
@@ -57,7 +57,7 @@ HEADS = {
     "bridged": "bridged",
 }
 _MORE = {"bridged_alike": "bridged, of a pair that is alike"}
-_CHILDREN = ((58.0, "children, within 48 hours of sight"), (80.0, "two of them, days later"))
+_CHILDREN = ((58.0, "five children, within 48 hours of sight"), (80.0, "two of these children, days later"))
 """Held et al. (2011): touch to sight; lines of the figure."""
 
 
@@ -277,11 +277,15 @@ class BridgedFigure:
             places = [_place(count) for count, _ in points]
             colour = SERIES[number % len(SERIES)]
             drawn.plot(places, [item.mean for _, item in points], color=colour, lw=1.8, marker="o", markersize=4, label=label)
-            ends = [item.interval for _, item in points]
-            drawn.fill_between(places, [end[0] for end in ends], [end[1] for end in ends], color=colour, alpha=0.15, linewidth=0)
+            lows, highs = ([item.interval[end] for _, item in points] for end in (0, 1))
+            if not number:
+                drawn.fill_between(places, lows, highs, color=colour, alpha=0.15, linewidth=0)
+                continue
+            beside = [place + 0.07 * number for place in places]  # bars of several curves do not hide each other
+            drawn.vlines(beside, lows, highs, color=colour, lw=1.0, alpha=0.7)
         drawn.axhline(50, color=CHANCE, lw=1.4, ls=(0, (1.5, 1)), label="chance")
         drawn.axhline(_geometry(), color=CEILING, lw=1.4, ls=(0, (4, 2)), label="geometry, no training")
-        for value, text in _CHILDREN:
+        for value, text in _CHILDREN if self.part == "alike" else ():
             drawn.axhline(value, color=QUIET, lw=0.9, ls=(0, (4, 1, 1, 1)))
             free = (known[-1], "right") if value < 70 else (known[0], "left")
             drawn.text(_place(free[0]), value + 0.8, text, fontsize=7, color=QUIET, ha=free[1])
@@ -290,6 +294,7 @@ class BridgedFigure:
         drawn.yaxis.grid(True, color=RULE, linewidth=0.6)
         drawn.set_axisbelow(True)
         drawn.set_xlabel("shapes that are seen and felt together in training", fontsize=8, color=QUIET)
+        drawn.set_ylabel("right choices, %", fontsize=8, color=QUIET)
         legend = drawn.figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8, handlelength=2.4)
         for text in legend.get_texts():
             text.set(color=INK)

@@ -10,8 +10,10 @@ import torch
 from molyneux.core import (
     Batch,
     ConfigError,
+    DataError,
     Decodes,
     Encodes,
+    Factor,
     Modality,
     NotApplicableError,
     Progress,
@@ -55,6 +57,35 @@ def test_the_loss_is_that_of_every_pair_of_modalities_by_brute_force():
     found = model.loss(batch, START)
     assert found.total.item() == pytest.approx(np.mean(list(parts.values())), rel=1e-5)
     assert {name: term.item() for name, term in found.terms.items()} == pytest.approx({**parts, "temperature": 0.5}, rel=1e-5)
+
+
+def test_samples_of_one_kind_are_not_compared_by_brute_force():
+    spec = replace(SPEC, factors=(Factor("size", ("small", "big")), Factor("kind", ("a", "b", "c"))))
+    model, plain = model_of(spec, temperature=0.5, negatives_differ_in="kind"), batch_of(missing=0.3)
+    kinds = torch.tensor([0, 0, 1, 2, -1, -1, 1, 2, 0, 1, 1, 2])
+    batch = replace(plain, factors=torch.stack([torch.zeros_like(kinds), kinds], 1))
+    codes = {name: model.represent(batch, [name])["shared"].detach().numpy() for name in spec.names}
+    there = {name: batch.mask(name).numpy() for name in spec.names}
+    parts = []
+    for first, second in (("left", "right"), ("left", "touch"), ("right", "touch")):
+        rows, total = np.flatnonzero(there[first] & there[second]), 0.0
+        for one, other in ((first, second), (second, first)):
+            for row in rows:
+                others = [column for column in rows if column == row or kinds[column] != kinds[row] or kinds[row] < 0]
+                scores = [2.0 * codes[one][row] @ codes[other][column] for column in others]
+                total += math.log(sum(map(math.exp, scores))) - 2.0 * codes[one][row] @ codes[other][row]
+        parts.append(total / (2 * len(rows)))
+    found = model.loss(batch, START).total
+    assert found.item() == pytest.approx(np.mean(parts), rel=1e-5)
+    all_of_one = replace(plain, factors=torch.zeros(12, 2, dtype=torch.long))
+    loss = model.loss(all_of_one, START).total
+    loss.backward()
+    assert loss == 0
+    assert all(part.grad is None or part.grad.isfinite().all() for part in model.parameters())
+    with pytest.raises(ConfigError, match="no factor 'kinds'; did you mean \"kind\""):
+        model_of(spec, negatives_differ_in="kinds")
+    with pytest.raises(DataError, match="expected a batch with the factor kind"):
+        model.loss(plain, START)
 
 
 def test_what_is_absent_and_samples_of_one_modality_are_not_read():

@@ -47,15 +47,25 @@ class _Bounded(torch.autograd.Function):
         return gradient.where(~outwards, 0), None, None
 
 
-def info_nce(first: Tensor, second: Tensor, scale: Tensor | float) -> Tensor:
+def info_nce(first: Tensor, second: Tensor, scale: Tensor | float, kinds: Tensor | None = None) -> Tensor:
     """The symmetric cross-entropy of pairs (N, D), (N, D) in nats: each row finds its partner among all, and the other way round.
 
     Logits are `scale` times the inner products. 0 of no pairs; 0 of one; ln N where all similarities are equal. In full
     precision, under autocast too.
+
+    Args:
+        first: one of the two vectors of each pair.
+        second: the other one.
+        scale: the inverse temperature.
+        kinds: integers (N,); a row is not compared with others of its own kind. Negative ones are kinds of their own. None
+            compares each row with all.
     """
     with torch.autocast(first.device.type, enabled=False):
         logits = scale * (first.float() @ second.float().T)
         partner = torch.arange(len(logits), device=logits.device)
+        if kinds is not None:
+            same = (kinds.unsqueeze(0) == kinds.unsqueeze(1)) & (kinds >= 0)
+            logits = logits.masked_fill(same & (partner.unsqueeze(0) != partner.unsqueeze(1)), -math.inf)
         if not len(logits):
             return logits.sum()
         return 0.5 * (functional.cross_entropy(logits, partner) + functional.cross_entropy(logits.T, partner))
