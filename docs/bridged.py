@@ -35,6 +35,7 @@ PARTS = {
     "felt": ("touch", "image", "felt", "accuracy"),
     "alike": ("touch", "image", "new", "alike_accuracy"),
     "back": ("image", "touch", "new", "accuracy"),
+    "back_seen": ("image", "touch", "seen", "accuracy"),
     "within": ("touch", "touch", "new", "accuracy"),
     "seen": ("image", "image", "new", "accuracy"),
     "bridged": ("touch", "image", "bridged", "accuracy"),
@@ -197,22 +198,29 @@ def changed_table(study: str, runs: Sequence[StudyRun], beside: Sequence[StudyRu
 
 
 def searched_table(study: str, runs: Sequence[StudyRun]) -> str:
-    """The best that any setting of a search reached, on validation shapes: a row for each model, a column for each score."""
+    """The trial of each model that is best by the goal of the searches, on validation shapes: a column for each score."""
     if not runs:
         return missing(study)
     parts = ("bridged", "new", "bridged_alike", "alike")
     trials = {model: [run for run in runs if str(run.settings["name"]) == model] for model in models(runs)}
-    rows = [(Entry(model), Entry(str(len(found))), *(_best(found, part) for part in parts)) for model, found in trials.items()]
+    rows = []
+    for model, found in trials.items():
+        best = max(found, key=lambda run: _goal(run, model))
+        scores = (_entry(over([best], model, bridged(best), part)) for part in parts)
+        rows.append((Entry(model), Entry(str(len(found))), *scores))
     head = (Column("model", "left"), Column("settings tried"), *(Column({**HEADS, **_MORE}[part]) for part in parts))
-    most = counts(runs)[-1]
-    note = f"The largest of all settings, of one seed, on validation shapes; {most} bridged ones. Touch to sight. Chance is 50 %."
+    note = (
+        "Of the trial with the best mean of touch to sight (shapes new, and only felt) and sight to touch (only seen), on "
+        f"validation shapes, one seed, {counts(runs)[-1]} bridged shapes. Touch to sight. Intervals are for new shapes, not for the "
+        "choice. Chance is 50 %."
+    )
     return to_markdown(Table(study, "Right choices of the best setting, %", head, tuple(rows), (note,)))
 
 
-def _best(runs: Sequence[StudyRun], part: str) -> Entry:
-    """The largest score of several runs with the same number of bridged shapes."""
-    found = [over([run], str(run.settings["name"]), bridged(run), part) for run in runs]
-    return _entry(max((item for item in found if item is not None), key=lambda item: item.mean, default=None))
+def _goal(run: StudyRun, model: str) -> float:
+    """What the searches of `molyneux-v1` improve, of any two shapes: the mean of `felt`, `new` and `back_seen`."""
+    found = [over([run], model, bridged(run), part) for part in ("felt", "new", "back_seen")]
+    return float(np.mean([item.mean for item in found if item is not None]))
 
 
 def _written(runs: Sequence[StudyRun]) -> bool:
