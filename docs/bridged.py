@@ -211,8 +211,8 @@ def searched_table(study: str, runs: Sequence[StudyRun]) -> str:
     head = (Column("model", "left"), Column("settings tried"), *(Column({**HEADS, **_MORE}[part]) for part in parts))
     note = (
         "Of the trial with the best mean of touch to sight (shapes new, and only felt) and sight to touch (only seen), on "
-        f"validation shapes, one seed, {counts(runs)[-1]} bridged shapes. Touch to sight. Intervals are for new shapes, not for the "
-        "choice. Chance is 50 %."
+        f"validation shapes, one seed, {counts(runs)[-1]} bridged shapes. Touch to sight. Intervals are for new shapes, not for "
+        "the choice. Chance is 50 %."
     )
     return to_markdown(Table(study, "Right choices of the best setting, %", head, tuple(rows), (note,)))
 

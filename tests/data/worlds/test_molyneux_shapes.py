@@ -13,8 +13,8 @@ from molyneux.core import ConfigError, DataError
 from molyneux.data import Bridging, CdSprites, GeBiD, Hand, MolyneuxShapes, ShapeWorld
 from molyneux.data.worlds.molyneux_shapes import chosen, family, hand
 from molyneux.data.worlds.molyneux_shapes.bridging import ROLES
-from molyneux.data.worlds.molyneux_shapes.comparison import ANGLES, distances, radii_of, statistics
-from molyneux.data.worlds.molyneux_shapes.references import outlines
+from molyneux.data.worlds.molyneux_shapes.comparison import ANGLES, STATISTICS, distances, radii_of, statistics
+from molyneux.data.worlds.molyneux_shapes.references import outline_distances, outlines
 from molyneux.data.worlds.polygons import polygon_masks
 
 CURVES = chosen.shape_curves()
@@ -456,3 +456,23 @@ def test_places_of_a_touch_do_not_tell_those_of_a_picture():
     hand_columns = slice(names.index("rotation of the hand") - names.index("rotation"), None)
     assert np.abs(found[:3, hand_columns]).max() < 0.06
     assert world.spec.modality("touch").shape[0] == hand.STEPS
+
+
+@pytest.mark.parametrize("count", [1, 2, 40])
+def test_statistics_are_compared_in_standard_deviations_also_of_a_single_outline(count):
+    rng = np.random.default_rng(count)
+    drawn = [(1 + 0.2 * rng.random((count, 256)), np.ones(count)) for _ in range(3)]
+    names = ["elongation", "area"]
+    found = outline_distances(drawn[0], drawn[1:], names)
+    columns = [STATISTICS.index(name) for name in names]
+    given, *choices = (statistics(*part)[:, columns] for part in drawn)
+    every = np.concatenate(choices)
+    assert found.shape == (count, 2)
+    for row, (place, part) in itertools.product(range(count), enumerate(choices)):
+        total = 0.0
+        for column in range(2):
+            spreads = given[:, column].std(), every[:, column].std()
+            one = (given[row, column] - given[:, column].mean()) / spreads[0] if spreads[0] else 0.0
+            other = (part[row, column] - every[:, column].mean()) / spreads[1] if spreads[1] else 0.0
+            total += (one - other) ** 2
+        assert found[row, place] == pytest.approx(total**0.5)

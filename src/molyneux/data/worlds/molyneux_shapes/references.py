@@ -54,6 +54,11 @@ def outline_distances(given: Outlines, choices: Sequence[Outlines], names: Seque
     columns = [STATISTICS.index(name) for name in names]
     told = [statistics(*part)[:, columns] for part in (given, *choices)]
     every = np.concatenate(told[1:])
-    one = (told[0] - told[0].mean(0)) / told[0].std(0)
-    both = [(part - every.mean(0)) / every.std(0) for part in told[1:]]
+    one, *both = (_standardised(part, beside) for part, beside in zip(told, (told[0], *[every] * len(choices)), strict=True))
     return np.stack([np.sqrt(np.square(one - part).sum(1)) for part in both], 1)
+
+
+def _standardised(numbers: np.ndarray, beside: np.ndarray) -> np.ndarray:
+    """By the mean and the standard deviation of others; zeros where these are all the same, as of a single one."""
+    spread = beside.std(0)
+    return np.where(spread > 0, (numbers - beside.mean(0)) / np.where(spread > 0, spread, 1.0), 0.0)
