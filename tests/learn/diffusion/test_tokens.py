@@ -2,9 +2,11 @@
 
 import pytest
 import torch
+from torch.nn import functional
 
 from molyneux.core import Batch, ConfigError, Modality, Spec
 from molyneux.learn.diffusion import CodeDiffusion
+from molyneux.learn.diffusion.attention import GELU, attention
 from molyneux.learn.diffusion.fit import CodePosteriors, ExPostDiffusion, fit_denoiser
 from molyneux.learn.diffusion.multitime import DiffusedCodes, Drawing
 from molyneux.learn.diffusion.schedule import signal_and_noise
@@ -105,3 +107,39 @@ def test_settings_that_cannot_be_used():
     assert "predicts: expected one of clean, velocity" in str(error.value)
     with pytest.raises(ConfigError, match="width: expected a multiple of the 3 heads, got 16"):
         build({"a": 3}, {}, heads=3)
+
+
+@pytest.mark.parametrize("arithmetic", [torch.float64, torch.float32, torch.bfloat16])
+def test_gelu_and_its_gradient_are_those_of_torch(arithmetic):
+    """As exact as rounding allows, in several parts too, without a gradient, and under `vmap`."""
+    values = torch.linspace(-9, 9, 150_001, dtype=torch.float64).to(arithmetic).requires_grad_()
+    exact = values.detach().double().requires_grad_()
+    expected = functional.gelu(exact, approximate="tanh")
+    (slope,) = torch.autograd.grad(expected.sum(), exact)
+    found = GELU()(values)
+    (steep,) = torch.autograd.grad(found.sum(), values)
+    error = {"atol": 64 * torch.finfo(arithmetic).eps, "rtol": 2 * torch.finfo(arithmetic).eps}
+    torch.testing.assert_close(found.detach().double(), expected.detach(), **error)
+    torch.testing.assert_close(steep.double(), slope, **error)
+    with torch.no_grad():
+        assert torch.equal(GELU()(values), found)
+    rows = values.detach()[:150_000].reshape(3, -1).requires_grad_()
+    (stacked,) = torch.autograd.grad(torch.vmap(GELU())(rows).sum(), rows)
+    assert torch.equal(stacked.flatten(), steep[:150_000])
+
+
+@pytest.mark.parametrize("tokens", [5, 600])
+@pytest.mark.parametrize("arithmetic", [torch.float32, torch.bfloat16])
+def test_attention_is_the_softmax_of_scaled_products(arithmetic, tokens):
+    asked = torch.randn(2, tokens, 3 * 8, generator=noise()).to(arithmetic).requires_grad_()
+    exact = asked.detach().double().requires_grad_()
+    query, key, value = exact.reshape(2, tokens, 3, 2, 4).permute(2, 0, 3, 1, 4)
+    expected = ((query @ key.mT / 2.0).softmax(-1) @ value).transpose(1, 2).flatten(2)
+    found = attention(asked, 2)
+    assert found.dtype == arithmetic
+    error = {"atol": 32 * torch.finfo(arithmetic).eps, "rtol": 8 * torch.finfo(arithmetic).eps}
+    torch.testing.assert_close(found.double(), expected, **error)
+    directions = torch.randn(found.shape, generator=noise(1))
+    (gradient,) = torch.autograd.grad((found * directions).sum(), asked)
+    (true,) = torch.autograd.grad((expected * directions).sum(), exact)
+    torch.testing.assert_close(gradient.double(), true, **error)

@@ -9,10 +9,10 @@ from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from molyneux.core import choice_problems
 from molyneux.learn.checks import head_problems, refuse, too_small
+from molyneux.learn.diffusion.attention import GELU, attention
 from molyneux.learn.diffusion.schedule import Schedule, TimeFeatures, signal_and_noise
 from molyneux.learn.encoders.by_modality import ModalityDict
 
@@ -149,7 +149,7 @@ class _Block(nn.Module):
         self.heads, inner = tokens.heads, max(1, round(tokens.hidden * width))
         self.norms = nn.ModuleList(nn.LayerNorm(width, elementwise_affine=False) for _ in range(2))
         self.asked, self.mixed = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.layers = nn.Sequential(nn.Linear(width, inner), nn.GELU(approximate="tanh"), nn.Linear(inner, width))
+        self.layers = nn.Sequential(nn.Linear(width, inner), GELU(), nn.Linear(inner, width))
         self.steer = _zeros(nn.Linear(width, 6 * width))
 
     def forward(self, hidden: Tensor, steer: Tensor) -> Tensor:
@@ -157,9 +157,7 @@ class _Block(nn.Module):
         first, second = self.steer(steer).unsqueeze(1).chunk(2, -1)
         scale, shift, gate = first.chunk(3, -1)
         asked = self.asked(self.norms[0](hidden) * (1 + scale) + shift)
-        query, key, value = asked.reshape(*hidden.shape[:2], 3, self.heads, -1).unbind(2)
-        attended = functional.scaled_dot_product_attention(*(part.transpose(1, 2) for part in (query, key, value)))
-        hidden = hidden + gate * self.mixed(attended.transpose(1, 2).flatten(2))
+        hidden = hidden + gate * self.mixed(attention(asked, self.heads))
         scale, shift, gate = second.chunk(3, -1)
         added: Tensor = hidden + gate * self.layers(self.norms[1](hidden) * (1 + scale) + shift)
         return added
