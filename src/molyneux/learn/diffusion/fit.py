@@ -119,9 +119,10 @@ def fit_denoiser(
     for step in fit.steps():
         rows = torch.randint(len(codes.mean), (settings.batch_size,), generator=fit.generator, device=device)
         noise = torch.randn((len(rows), codes.mean.shape[1]), generator=fit.generator, device=device)
-        drawn = codes.mean[rows] + settings.spread * codes.stddev[rows] * noise
+        drawn, present = codes.mean.index_select(0, rows), codes.present.index_select(0, rows)
+        if settings.spread:
+            drawn = drawn + settings.spread * codes.stddev.index_select(0, rows) * noise
         with torch.enable_grad(), torch.autocast(device.type, torch.bfloat16, enabled=bf16):
-            present = codes.present[rows]
             loss = multitime_loss(denoiser, drawn, present, sizes, share, fit.generator, schedule, alone=alone).mean()
         fit.learn(loss)
         if step % _CHECKED_EVERY == 0 or step + 1 == settings.steps:
@@ -139,6 +140,7 @@ class _Fit:
         self.generator = torch.Generator(device).manual_seed(seed)
         self.parameters = dict(net.named_parameters())
         self.means = {name: parameter.detach().clone() for name, parameter in self.parameters.items()}
+        self._now_and_mean = [parameter.detach() for parameter in self.parameters.values()], list(self.means.values())
         self.optimizer = torch.optim.Adam(self.parameters.values(), lr=settings.learning_rate, fused=True)
 
     def steps(self) -> Iterator[int]:
@@ -157,8 +159,7 @@ class _Fit:
         # Warmed up, so that the first weights do not count for long.
         average = self.settings.average
         decay = min(average, (1 + self.done) / (10 + self.done)) if average else 0.0
-        now = [parameter.detach() for parameter in self.parameters.values()]
-        torch._foreach_lerp_(list(self.means.values()), now, 1 - decay)
+        torch._foreach_lerp_(self._now_and_mean[1], self._now_and_mean[0], 1 - decay)
         self.done += 1
 
     @torch.no_grad()

@@ -54,7 +54,7 @@ class MultiTimeDenoiser(nn.Module):
         self.sizes, self.width = dict(sizes), width
         grids = grids or {}
         self.features = TimeFeatures(frequencies)
-        self.inputs, self.outputs = ModalityDict[nn.Module](), ModalityDict[nn.Module]()
+        self.inputs, self.outputs = ModalityDict[nn.Linear](), ModalityDict[nn.Module]()
         self.readers = ModalityDict[nn.Module]()
         for name, size in sizes.items():
             self.inputs[name] = nn.Linear((0 if name in grids else size) + 2 * frequencies, width)
@@ -70,19 +70,30 @@ class MultiTimeDenoiser(nn.Module):
     def forward(self, codes: Tensor, times: Tensor) -> Tensor:
         """Velocities (N, D) of noisy codes (N, D) at times (N, M) in 0..1."""
         parts = dict(zip(self.sizes, torch.split(codes, list(self.sizes.values()), -1), strict=True))
-        features = self.features(times)
-        entering = [
-            layer(features[:, number] if name in self.readers else torch.cat([parts[name], features[:, number]], -1))
-            for number, (name, layer) in enumerate(self.inputs.items())
-        ]
-        hidden = self.before(torch.stack(entering).sum(0))
-        context, grids = functional.silu(hidden), dict[str, GridFeatures]()
-        for name, reader in self.readers.items():
-            grids[name], whole = reader(parts[name], context)
-            hidden = hidden + whole
+        entering = list[Tensor]()
+        for name, features in zip(self.sizes, self.features(times).unbind(1), strict=True):
+            entering += [features] if name in self.readers else [parts[name], features]
+        layers = [self.inputs[name] for name in self.sizes]
+        weight, bias = torch.cat([layer.weight for layer in layers], 1), torch.stack([layer.bias for layer in layers]).sum(0)
+        hidden = self.before(functional.linear(torch.cat(entering, -1), weight, bias))  # one product for all modalities
+        grids = dict[str, GridFeatures]()
+        if self.readers:
+            context = functional.silu(hidden)
+            for name, reader in self.readers.items():
+                grids[name], whole = reader(parts[name], context)
+                hidden = hidden + whole
         hidden = self.blocks(hidden)
-        predicted = [layer(grids[name], hidden) if name in grids else layer(hidden) for name, layer in self.outputs.items()]
-        return torch.cat([numbers.float() for numbers in predicted], -1)
+        predicted = {name: self.outputs[name](grids[name], hidden).float() for name in grids} | self._without_grid(hidden)
+        return torch.cat([predicted[name] for name in self.sizes], -1)
+
+    def _without_grid(self, hidden: Tensor) -> dict[str, Tensor]:
+        """What is predicted of the codes that lie on no grid, (B, D) each, by one product for all of them."""
+        layers = {name: layer for name, layer in self.outputs.items() if name not in self.readers}
+        if not layers:
+            return {}
+        weight, bias = (torch.cat([getattr(layer, what) for layer in layers.values()]) for what in ("weight", "bias"))
+        numbers = functional.linear(hidden, weight, bias).float()
+        return dict(zip(layers, torch.split(numbers, [self.sizes[name] for name in layers], -1), strict=True))
 
 
 class _Block(nn.Module):
@@ -92,7 +103,8 @@ class _Block(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """The sum of the input and what the layers make of it."""
-        added: Tensor = hidden + self.layers(hidden)
+        added: Tensor = self.layers(hidden)
+        added += hidden  # in place: the gradient of a linear layer does not need what it gave
         return added
 
 
@@ -262,18 +274,20 @@ def multitime_loss(
     count = present.sum(1, keepdim=True)
     given = 1 + (draws[1] * (count - 1).clamp_min(0)).long()
     given = torch.where((draws[2] < share) & (count > 1), given, 0)
-    known = present & (order.argsort(1).argsort(1) < given)
+    rank = (order.unsqueeze(2) > order.unsqueeze(1)).sum(2)
+    known = present & (rank < given)
     if alone:
         chance = torch.rand((rows, modalities + 1), generator=generator, device=codes.device)
         chosen = chance[:, 1:].masked_fill(~present | known, -1.0).argmax(1, keepdim=True)
         one = torch.zeros_like(known).scatter(1, chosen, True) & present
         present = torch.where(chance[:, :1] < alone, known | one, present)
     times = torch.where(known, 0.0, draws[0]).masked_fill(~present, 1.0)
-    spans = torch.tensor(sizes, device=codes.device)
-    wide_times, noisy = times.repeat_interleave(spans, 1), present & ~known
+    spans, noisy = torch.tensor(sizes, device=codes.device), present & ~known
+    weights = noisy * (codes.shape[1] / (spans * noisy.sum(1, keepdim=True).clamp_min(1)))
+    of_each = torch.stack([*signal_and_noise(times, schedule), weights, present.to(codes)])
+    owner = torch.arange(modalities, device=codes.device).repeat_interleave(spans, output_size=codes.shape[1])
+    signal, scale, weights, here = of_each.index_select(2, owner).unbind(0)  # (B, D)
     noise = torch.randn(codes.shape, generator=generator, device=codes.device)
-    clean = torch.where(present.repeat_interleave(spans, 1), codes, 0.0)
-    signal, scale = signal_and_noise(wide_times, schedule)
-    error = (denoiser(signal * clean + scale * noise, times) - (signal * noise - scale * clean)).square()
-    weights = noisy / (spans * noisy.sum(1, keepdim=True).clamp_min(1))
-    return (error * weights.repeat_interleave(spans, 1)).sum(1) * codes.shape[1]
+    clean = codes.masked_fill(here == 0, 0.0)
+    velocity = denoiser(torch.addcmul(signal * clean, scale, noise), times)
+    return (weights * (velocity - torch.addcmul(signal * noise, scale, clean, value=-1)).square()).sum(1)
