@@ -18,6 +18,9 @@ from molyneux.learn.likelihoods.likelihood import LikelihoodHead, LocatedViews, 
 SMALLEST_VARIANCE = 1e-6
 """Floor of a fitted variance, so that a perfect reconstruction has a finite density."""
 
+_NEXT_TO_NOTHING = 1e-30
+"""The `beta` of a smooth L1 loss that is the distance to all digits."""
+
 
 class BernoulliViews(ViewDistribution):
     """Independent Bernoulli values, by logits (..., B, *event).
@@ -162,9 +165,9 @@ class LaplaceViews(LocationScaleViews):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Nats of views (B, *event), summed over the event, (..., B)."""
-        # In this order the gradient of `loc` needs no change of sign; where there is none, a second array is not written.
-        difference = self.loc - self._within(value)
-        distance = self._sum(difference.abs() if difference.requires_grad else difference.abs_())
+        # One fused kernel each way, where a difference and its size take two: the smooth L1 loss is linear from `beta` on.
+        target = self._within(value).expand_as(self.loc)
+        distance = self._sum(functional.smooth_l1_loss(self.loc, target, reduction="none", beta=_NEXT_TO_NOTHING))
         return -distance * (-self.log_scale).exp() - self._numbers() * (self.log_scale + math.log(2.0))
 
     def _best_log_scale(self, value: Tensor, weight: Tensor) -> Tensor:
