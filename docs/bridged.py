@@ -197,6 +197,22 @@ def changed_table(study: str, runs: Sequence[StudyRun], beside: Sequence[StudyRu
     return _of_characters(table) if _written(runs) else table
 
 
+def ways_table(study: str, runs: Sequence[StudyRun]) -> str:
+    """Choices by codes, by likelihood and by drawing, and within each sense: a row for each model."""
+    if not runs:
+        return missing(study)
+    asked = [("bridged", way) for way in ("codes", "likelihood", "drawing")] + [("new", way) for way in ("codes", "drawing")]
+    most, within = counts(runs)[-1], ("within", "seen")
+    rows = []
+    for model in models(runs):
+        across = (over(runs, model, most, part, **({} if way == "codes" else {"way": way})) for part, way in asked)
+        rows.append((Entry(model), *map(_entry, across), *(_entry(over(runs, model, most, part)) for part in within)))
+    head = (Column(f"{HEADS[part]}, by {way}") for part, way in asked)
+    note = f"{seeds_said(runs)} {most} bridged shapes; touch to sight where nothing else is said. Chance is 50 %."
+    columns = (Column("model", "left"), *head, *(Column(HEADS[part]) for part in within))
+    return to_markdown(Table(study, "Right choices, %, of any two shapes", columns, tuple(rows), (note,)))
+
+
 def searched_table(study: str, runs: Sequence[StudyRun]) -> str:
     """The trial of each model that is best by the goal of the searches, on validation shapes: a column for each score."""
     if not runs:

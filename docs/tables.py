@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from answers import answered
-from bridged import all_parts, bridged_table, changed_table, searched_table, shown_table, within_table
+from bridged import all_parts, bridged_table, changed_table, searched_table, shown_table, ways_table, within_table
 from checks import checks
 from choosers import character_table, chooser_table
 from citing import made_by
@@ -318,6 +318,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "tested": tested,
     "tried": tried,
     "unbound": unbound,
+    "ways": lambda name: ways_table(name, runs_of(name)),
     "within": lambda name: within_table(name, runs_of(name)),
 }
 
