@@ -26,7 +26,7 @@ from molyneux.studio.visit import Studio, Visit
 
 PAGES = ("ask", "scenes", "worlds", "codes", "broken", "question", "which", "runs", "leaderboard")
 """Modules of the pages, in the order of the head; the first is also shown at `/`."""
-_HISTORY, _AWAY = 60, 10.0
+_HISTORY, _AWAY = 60, 30.0
 """Messages of a page, with pictures, that are kept for a browser that was cut off, and the seconds in which it may come back."""
 _NOT_THERE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>Not there</title><main><h1>There is no such page</h1>'
