@@ -75,8 +75,7 @@ def _of_run(name: str, subject: str, under: str, curves: Sequence[Curve]) -> Pan
         )
         for curve in curves
     ]
-    first = curves[0].scores[0]
-    chance = curves[0].averaged(lambda score: score.chance)
+    first, chance = curves[0].scores[0], _shared_chance(curves)
     title = ", ".join(part for part in (wording.measure(first), subject, under.replace("-", " ")) if part)
     return line_panel(f"strength {name} {subject} {under}", title, lines, chance=chance)
 
@@ -123,7 +122,7 @@ def group_curves(groups: Mapping[str, Sequence[Sequence[Score]]], of: Sequence[s
     Returns:
         A panel for each score, subject and imperfection, with a line for each group.
     """
-    panels: dict[tuple[object, ...], tuple[Curve, list[Line]]] = {}
+    panels: dict[tuple[object, ...], tuple[list[Curve], list[Line]]] = {}
     for text, runs in groups.items():
         by_key: dict[tuple[object, ...], list[Curve]] = {}
         for curve in (curve for scores in runs for curve in _widest(leading_curves(scores, of))):
@@ -132,8 +131,10 @@ def group_curves(groups: Mapping[str, Sequence[Sequence[Score]]], of: Sequence[s
             values = list(zip(*(curve.values.tolist() for curve in curves), strict=True))
             points = tuple((place, sum(each) / len(each)) for place, each in zip(curves[0].strengths, values, strict=True))
             line = Line(text, points, tuple((min(each), max(each)) for each in values))
-            panels.setdefault(key[:3], (curves[0], []))[1].append(line)
-    return [_of_study(part, curve, lines) for curve, lines in panels.values()]
+            known, lines = panels.setdefault(key[:3], ([], []))
+            known += curves
+            lines.append(line)
+    return [_of_study(part, curves, lines) for curves, lines in panels.values()]
 
 
 def _widest(curves: Sequence[Curve]) -> list[Curve]:
@@ -149,8 +150,15 @@ def _widest(curves: Sequence[Curve]) -> list[Curve]:
     ]
 
 
-def _of_study(part: str, curve: Curve, lines: Sequence[Line]) -> Panel:
-    subject = _subject(curve)
+def _of_study(part: str, curves: Sequence[Curve], lines: Sequence[Line]) -> Panel:
+    curve, subject = curves[0], _subject(curves[0])
     title = ", ".join(part for part in (wording.measure(curve.scores[0]), subject, curve.under) if part)
-    chance = curve.averaged(lambda score: score.chance)
-    return line_panel(f"strength {part} {curve.name} {subject} {curve.under}", title, lines, chance=chance)
+    name = f"strength {part} {curve.name} {subject} {curve.under}"
+    return line_panel(name, title, lines, chance=_shared_chance(curves))
+
+
+def _shared_chance(curves: Sequence[Curve]) -> float | None:
+    """The chance that all curves have, averaged over their strengths; None where it differs as written."""
+    found = [curve.averaged(lambda score: score.chance) for curve in curves]
+    decimals = wording.places(curves[0].scores[0])
+    return found[0] if len({wording.write(chance, decimals) for chance in found}) == 1 else None

@@ -19,7 +19,8 @@ from molyneux.report.settings import chosen_of, precision_of, split_of, train_ov
 from molyneux.report.study.findings import findings_table, study_answer, study_headlines
 from molyneux.report.study.groups import Key, SeedGroup, StudyPart, divide
 from molyneux.report.study.heatmap import blank_tables, heat_tables
-from molyneux.report.study.seeds import OverSeeds, above, over_seeds, published_interval
+from molyneux.report.study.references import shared_ceiling, shared_chance
+from molyneux.report.study.seeds import OverSeeds, above, published_interval
 from molyneux.report.study.shown import BEST_COLUMNS, best_places, only, shown_sentence
 from molyneux.report.study.significance import compared_table
 from molyneux.report.study.tables import (
@@ -33,7 +34,7 @@ from molyneux.report.study.tables import (
 )
 from molyneux.report.tables import Column, Entry, Table, base_scores
 from molyneux.report.tables.heatmap import BREAKDOWN
-from molyneux.report.tables.table import INTERVAL, ceiling
+from molyneux.report.tables.table import INTERVAL
 from molyneux.report.wording import write
 
 _KEYS = (
@@ -322,19 +323,21 @@ def strict_drawings(part: StudyPart) -> Drawings | None:
     keys = part.strict or part.leading
     shown = [key for key in keys if any((over := group.over(key)) and over.values for group in part.groups)]
     panels, left = [_panel(part, key) for key in shown], set[str]()
-    overs = [over_seeds([score for group in part.groups for score in group.scores(key)]) for key in shown]
+    columns = [part.column(key) for key in shown]
     left |= {"ring"} if not part.published or not part.strict else set()
-    left |= {"chance"} if all(over.chance is None for over in overs) else set()
-    left |= {"ceiling"} if all(ceiling(over.controls) is None for over in overs) else set()
+    left |= {"chance"} if all(shared_chance(column) is None for column in columns) else set()
+    left |= {"ceiling"} if all(shared_ceiling(column) is None for column in columns) else set()
     return Drawings("", tuple(panels), tuple(key for key in _KEYS if key[0] not in left)) if panels else None
 
 
 def _panel(part: StudyPart, key: Key) -> Panel:
-    over = over_seeds([score for group in part.groups for score in group.scores(key)])
+    column = part.column(key)
+    over = next(filter(None, column))
     low, high = over.first.bounds
     rows = [_dot_row(part, group, own) for group in part.groups if (own := group.over(key)) is not None]
     ends = [end for row in rows for end in (*row.values, *(row.interval or ())) if end is not None]
-    scale = Scale(min(ends) if low is None else low, max(ends) if high is None else high, over.chance, ceiling(over.controls))
+    low, high = min(ends) if low is None else low, max(ends) if high is None else high
+    scale = Scale(low, high, shared_chance(column), shared_ceiling(column))
     subject = wording.direction(over.first) if key in part.strict else wording.subject(over.first)
     name = part.identifier("strict", subject) if key in part.strict else part.identifier("leading", key[0], subject)
     return dot_panel(name, f"{subject}, {wording.measure(over.first)}", rows, scale)

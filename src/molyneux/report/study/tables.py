@@ -11,10 +11,11 @@ from molyneux.core.reader import read_earlier
 from molyneux.report import wording
 from molyneux.report.published import PublishedResults
 from molyneux.report.study.groups import Axis, Key, SeedGroup, StudyPart
+from molyneux.report.study.references import BESIDE, References
 from molyneux.report.study.seeds import OverSeeds, above, best_of, published_interval
 from molyneux.report.study.shown import spread_places
 from molyneux.report.tables import Column, Entry, Table, readers_note
-from molyneux.report.tables.table import DASH, reference_entry
+from molyneux.report.tables.table import DASH
 from molyneux.report.wording import MISSING, places, write, write_interval
 
 OVER_SEEDS = (
@@ -46,6 +47,8 @@ def results_table(
 ) -> Table:
     """One row per group, one column per score; published rows below the group of the same model; chance and ceiling last.
 
+    Controls that differ between groups stand below each of them; of more groups than `BESIDE`, pages give their range at the end.
+
     Args:
         name: identifier of the table.
         title: line above it.
@@ -60,29 +63,27 @@ def results_table(
     history = [any(cell is not None and read_earlier(cell.first) for cell in column) for column in columns]
     known = [told and not past for told, past in zip(known, history, strict=True)]
     best = [best_of(column) if told else [] for column, told in zip(columns, known, strict=True)]
-    rows, first = list[tuple[Entry, ...]](), list[int]()
+    references, few = References(columns), len(part.groups) <= BESIDE
+    rows, owned = list[tuple[Entry, ...]](), list[list[int]]()
     last = {group.published_as(published): group for group in part.groups}
-    for group, cells in zip(part.groups, zip(*columns, strict=True), strict=True):
-        first.append(len(rows))
-        own = group.published_as(published)
+    for place, (group, cells) in enumerate(zip(part.groups, zip(*columns, strict=True), strict=True)):
+        own, start = group.published_as(published), len(rows)
         strong = [cell is not None and [cell] == top and not _is_trivial(cell) for cell, top in zip(cells, best, strict=True)]
         entries = [entry_of(cell, published, own, strong=bold) for cell, bold in zip(cells, strong, strict=True)]
-        rows.append((Entry(part.label(group)), *entries))
+        beside = references.own(place, part.label(group))
+        rows += [(Entry(part.label(group)), *entries), *beside]
         rows += _published_rows(published, group, cells) if last[own] is group else []
-    samples, first = [next(filter(None, column)) for column in columns], [*first, len(rows)]
-    rows += _reference_rows(samples)
-    seen = None if shown is None else _rows_of(shown, first, len(rows))
+        owned.append([row for row in range(start, len(rows)) if few or not start < row <= start + len(beside)])
+    samples, end = [next(filter(None, column)) for column in columns], len(rows)
+    rows += references.shared(ranges=not few)
+    groups = range(len(owned)) if shown is None else shown
+    seen = tuple(row for group in groups for row in owned[group]) + tuple(range(end, len(rows)))
     common, titles = _heads([sample.first for sample in samples])
     title = ": ".join(words for words in (title, common) if words)
     read = readers_note([sample.first for sample in samples])
     heads = (Column("", "left"), *map(Column, titles))
-    return Table(name, title, heads, tuple(rows), (*marks_used(rows), *read, *notes), shown=seen)
-
-
-def _rows_of(groups: Sequence[int], first: Sequence[int], count: int) -> tuple[int, ...]:
-    """The places of the rows of some groups, published ones among them, and of the reference rows, which come last."""
-    places = [row for group in groups for row in range(first[group], first[group + 1])]
-    return (*places, *range(first[-1], count))
+    whole = (*marks_used(rows), *read, *notes)
+    return Table(name, title, heads, tuple(rows), whole, shown=None if len(seen) == len(rows) else seen)
 
 
 def seeds_table(name: str, title: str, part: StudyPart, keys: Sequence[Key]) -> Table:
@@ -166,20 +167,6 @@ def _published_rows(
     figures = [published.figure(model, cell.first) if cell else None for cell in cells]
     entries = [Entry(figure.text, value=figure.mean, tone="muted") if figure else DASH for figure in figures]
     return [(Entry(f"{model}, published", tone="muted"), *entries)]
-
-
-def _reference_rows(samples: Sequence[OverSeeds]) -> list[tuple[Entry, ...]]:
-    """Chance and controls, the same for all groups."""
-    names = dict.fromkeys(name for sample in samples for name in sample.controls)
-    rows: list[tuple[str, list[float | None]]] = [("chance", [sample.chance for sample in samples])]
-    for name in sorted(names, key=lambda name: "ceiling" in name):
-        rows.append((wording.control(name), [sample.controls.get(name) for sample in samples]))
-    firsts = [sample.first for sample in samples]
-    return [
-        (Entry(title, tone="muted"), *map(reference_entry, firsts, numbers))
-        for title, numbers in rows
-        if any(number is not None for number in numbers)
-    ]
 
 
 def _heads(scores: Sequence[Score]) -> tuple[str, list[str]]:

@@ -1,0 +1,117 @@
+"""What the numbers of a study are compared with: chance and controls, for all settings where they agree, else for each one.
+
+An untrained net, or the draws of a model that are not paired, differ from setting to setting. A number that stands for several of
+them is the same for all, as it is written, and every one of them has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from molyneux.report import wording
+from molyneux.report.study.seeds import OverSeeds
+from molyneux.report.tables import Entry
+from molyneux.report.tables.table import DASH, ceiling, reference_entry
+from molyneux.report.wording import places, write, write_interval
+
+BESIDE = 10
+"""In a part with more settings than this, pages give the range of a control that differs; CSV has that of each setting."""
+
+Column = Sequence[OverSeeds | None]
+"""A score of every group of a part."""
+
+
+def agreed(cells: Column, number: Callable[[OverSeeds], float | None]) -> float | None:
+    """The number that all groups with a value have, such as their chance; None where it differs as written, or one has none."""
+    known = [cell for cell in cells if cell is not None and cell.values]
+    numbers = [number(cell) for cell in known]
+    decimals = places(known[0].first) if known else 0
+    return numbers[0] if len({write(each, decimals) for each in numbers}) == 1 else None
+
+
+def shared_chance(cells: Column) -> float | None:
+    """The chance that all groups have."""
+    return agreed(cells, lambda cell: cell.chance)
+
+
+def shared_ceiling(cells: Column) -> float | None:
+    """The accuracy of the judge that all groups have."""
+    return agreed(cells, lambda cell: ceiling(cell.controls))
+
+
+@dataclass(frozen=True)
+class References:
+    """Chance and controls of a table whose groups are rows and whose scores are columns.
+
+    Args:
+        columns: of the table, of each at least one group has the score.
+    """
+
+    columns: Sequence[Column]
+
+    def own(self, group: int, label: str) -> list[tuple[Entry, ...]]:
+        """The rows below a group: of every control that differs between groups, what this one has."""
+        rows = []
+        for name in self._names:
+            numbers = [_number(column[group], name) for column in self.columns]
+            apart = [value is None for value in self._agreed[name]]
+            if any(differs and number is not None for differs, number in zip(apart, numbers, strict=True)):
+                entries = [
+                    reference_entry(first.first, number if differs else None)
+                    for first, number, differs in zip(self._firsts, numbers, apart, strict=True)
+                ]
+                rows.append((Entry(f"{label}, {_title(name)}", tone="muted"), *entries))
+        return rows
+
+    def shared(self, *, ranges: bool = False) -> list[tuple[Entry, ...]]:
+        """The last rows: what is the same for all groups, and the `ranges` of what is not, if asked for."""
+        rows = []
+        for name in self._names:
+            entries = [
+                _range(column, name) if value is None and ranges else reference_entry(first.first, value)
+                for column, first, value in zip(self.columns, self._firsts, self._agreed[name], strict=True)
+            ]
+            if any(entry is not DASH for entry in entries):
+                rows.append((Entry(_title(name), tone="muted"), *entries))
+        return rows
+
+    @cached_property
+    def _firsts(self) -> list[OverSeeds]:
+        return [next(filter(None, column)) for column in self.columns]
+
+    @cached_property
+    def _names(self) -> list[str]:
+        """Chance, controls as they come, and ceilings last."""
+        names = dict.fromkeys(name for column in self.columns for cell in column if cell for name in cell.controls)
+        return ["", *sorted(names, key=lambda name: "ceiling" in name)]
+
+    @cached_property
+    def _agreed(self) -> dict[str, list[float | None]]:
+        return {name: [_of_all(column, name) for column in self.columns] for name in self._names}
+
+
+def _of_all(column: Column, name: str) -> float | None:
+    return agreed(column, lambda cell: _number(cell, name))
+
+
+def _number(cell: OverSeeds | None, name: str) -> float | None:
+    """A control of a group, or its chance under an empty name; None of a group without a value."""
+    if cell is None or not cell.values:
+        return None
+    return cell.controls.get(name) if name else cell.chance
+
+
+def _title(name: str) -> str:
+    return wording.control(name) if name else "chance"
+
+
+def _range(column: Column, name: str) -> Entry:
+    """The least and the greatest number of the groups that have one."""
+    numbers = [number for cell in column if (number := _number(cell, name)) is not None]
+    if not numbers:
+        return DASH
+    decimals, ends = places(next(filter(None, column)).first), (min(numbers), max(numbers))
+    same = write(ends[0], decimals) == write(ends[1], decimals)
+    return Entry(write(ends[0], decimals) if same else write_interval(ends, decimals), tone="muted")
