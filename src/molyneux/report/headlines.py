@@ -22,6 +22,7 @@ from itertools import islice
 
 from molyneux.core import Score, Spec
 from molyneux.report import wording
+from molyneux.report.choice_scores import alike_score, choice_scores, of_two
 from molyneux.report.page import Block, Drawings, DrawnGallery, Headline
 from molyneux.report.settings import train_overlap_of
 from molyneux.report.tables import coherence_scores, prediction_scores, whole_predictions
@@ -76,43 +77,14 @@ def group_scores(scores: Sequence[Score]) -> list[Score]:
     return [score for score in scores if score.name == "contrasts.group" and set(score.about) <= {"target"}]
 
 
-def choice_scores(scores: Sequence[Score]) -> list[Score]:
-    """The two-way choices by codes from each sense to each other one: of several groups, that which tells most.
-
-    Things that are new tell most, then those that are known to one sense.
-    """
-    found: dict[tuple[str, str], Score] = {}
-    for score in scores:
-        source, target = (wording.value_text(score.about.get(name)) for name in ("source", "target"))
-        if score.name != "two_way_choice.accuracy" or score.value is None or source == target or "way" in score.about:
-            continue
-        if (source, target) not in found or _unseen(score) > _unseen(found[source, target]):
-            found[source, target] = score
-    return list(found.values())
-
-
-def alike_score(scores: Sequence[Score], chosen: Score) -> Score | None:
-    """The same choices between things that are alike; None where they were not asked."""
-    same = (score for score in scores if score.name == "two_way_choice.alike_accuracy" and score.about == chosen.about)
-    return next((score for score in same if score.value is not None), None)
-
-
 def choice_words(score: Score, alike: Score | None, kinds: Mapping[str, str]) -> str:
     """What a model chooses and how often that is right, of things that are alike where these were asked about.
 
     `From touch it chooses the right picture of two new ones that are alike 75 % of the time`.
     """
-    lead = score if alike is None else alike
-    group = [value_text(value) for name, value in score.about.items() if name not in ("source", "target")]
+    lead, of = score if alike is None else alike, of_two(score, alike=alike is not None)
     source, target = (noun(value_text(score.about.get(name)), kinds) for name in ("source", "target"))
-    of = f" of two {' '.join(group)} ones" if group else " of two" * (alike is not None)
-    of += " that are alike" * (alike is not None)
     return f"From {source} it chooses the right {target.removeprefix('a ')}{of} {with_unit(lead, lead.value)} of the time"
-
-
-def _unseen(score: Score) -> tuple[bool, bool]:
-    values = {value_text(value) for value in score.about.values()}
-    return "new" in values, bool(values & {"felt", "seen"})
 
 
 def mig_scores(scores: Sequence[Score]) -> list[Score]:

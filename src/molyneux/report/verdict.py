@@ -25,9 +25,8 @@ from math import isfinite
 
 from molyneux.core import Score, Spec
 from molyneux.report import wording
+from molyneux.report.choice_scores import alike_score, choice_scores
 from molyneux.report.headlines import (
-    alike_score,
-    choice_scores,
     choice_words,
     claim,
     group_scores,

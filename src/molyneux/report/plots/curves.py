@@ -80,7 +80,15 @@ def _of_run(name: str, subject: str, under: str, curves: Sequence[Curve]) -> Pan
     return line_panel(f"strength {name} {subject} {under}", title, lines, chance=chance)
 
 
-def line_panel(name: str, title: str, lines: Sequence[Line], *, chance: float | None = None, across: str = "strength") -> Panel:
+def line_panel(
+    name: str,
+    title: str,
+    lines: Sequence[Line],
+    *,
+    chance: float | None = None,
+    across: str = "strength",
+    doubling: bool = False,
+) -> Panel:
     """A panel of lines with their legend; more lines than there are colours and dashes are left out, the last ones.
 
     Args:
@@ -89,6 +97,7 @@ def line_panel(name: str, title: str, lines: Sequence[Line], *, chance: float | 
         lines: in their order.
         chance: a level that all lines share.
         across: what the horizontal axis is.
+        doubling: whether a step of the horizontal axis doubles its number, from 1 on, and the points are marked on it.
     """
     shown = lines[:_LINES]
     drawn = axes(height=2.3 + 0.17 * ((len(shown) + 1) // 2))
@@ -101,6 +110,11 @@ def line_panel(name: str, title: str, lines: Sequence[Line], *, chance: float | 
                 drawn.vlines(place, *interval, color=colour, linewidth=0.8, alpha=0.6)
     if chance is not None:
         drawn.axhline(chance, color=CHANCE, linewidth=1.4, linestyle=_DASHES[2])
+    if doubling:
+        marks = sorted({place for line in shown for place, _ in line.points})
+        drawn.set_xscale("symlog", base=2, linthresh=1)
+        drawn.set_xticks(marks, [f"{mark:g}" for mark in marks])
+        drawn.set_xticks([], minor=True)
     drawn.yaxis.grid(True, color=RULE, linewidth=0.6)
     drawn.set_axisbelow(True)
     drawn.set_xlabel(across, fontsize=8, color=QUIET)

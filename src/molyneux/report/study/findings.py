@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from molyneux.core import Score
 from molyneux.core.reader import read_earlier
 from molyneux.report import wording
+from molyneux.report.choice_scores import is_choice
 from molyneux.report.page import Headline
 from molyneux.report.settings import train_overlap_of
+from molyneux.report.study.choice_panels import choice_about
 from molyneux.report.study.groups import Key, StudyPart
 from molyneux.report.study.seeds import OverSeeds, above, best_of
 from molyneux.report.study.tables import OVER_SEEDS, best_figure, entry_of, marks_used
@@ -50,8 +53,14 @@ def study_answer(parts: Sequence[StudyPart]) -> str:
     item, over = found[0], found[0].over
     several = len(item.part.groups) > 1
     who = wording.listed(item.best[:4]) if several else "It"
-    does = ("are equal, with" if len(item.best) > 1 else "is best, with") if several else "reaches"
-    guess = "" if over.chance is None else f", guessing {write(over.chance, over.decimals)}{_unit(over)}"
+    if over.score.is_guessed:
+        highest = "highest" if over.first.higher_is_better else "lowest"
+        does = ("are equal, with" if len(item.best) > 1 else f"has the {highest} mean,") if several else "reaches"
+        guess = ", no better than guessing"
+    else:
+        does = ("are equal, with" if len(item.best) > 1 else "is best, with") if several else "reaches"
+        guess = "" if over.chance is None else ", guessing"
+    guess += "" if over.chance is None else f"{',' * over.score.is_guessed} {write(over.chance, over.decimals)}{_unit(over)}"
     near = f" {len(item.close)} {'others are' if len(item.close) > 1 else 'other is'} not apart from it." if item.close else ""
     return f"{who} {does} {over.written}{_unit(over)}{guess} ({item.about}).{near}"
 
@@ -105,13 +114,16 @@ def _finding(part: StudyPart, key: Key) -> Finding | None:
     best = tuple(names[id(cell)] for cell in top if cell.written == top[0].written)
     close = tuple(names[id(cell)] for cell in top if cell.written != top[0].written)
     first = top[0].first
-    strict = first.name == "coherence.strict"
-    what = (
-        wording.direction(first)
-        if strict
-        else ", ".join(part for part in (wording.measure(first), wording.subject(first)) if part)
-    )
+    what = _about(first)
     return Finding(part.titled(what) if part.title else what, best, close, top[0], part)
+
+
+def _about(score: Score) -> str:
+    if score.name == "coherence.strict":
+        return wording.direction(score)
+    if is_choice(score):
+        return choice_about(score)
+    return ", ".join(part for part in (wording.measure(score), wording.subject(score)) if part)
 
 
 def _sentence(finding: Finding) -> str:

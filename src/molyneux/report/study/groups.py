@@ -11,6 +11,7 @@ from typing import Any
 from molyneux.core import Score
 from molyneux.core.reader import readers_of
 from molyneux.report import wording
+from molyneux.report.choice_scores import choices_in_order, leading_choices
 from molyneux.report.published import PublishedResults, published_beside
 from molyneux.report.record_lines import StudyRun
 from molyneux.report.records import seed_order
@@ -108,8 +109,8 @@ class SeedGroup:
 
     @property
     def firsts(self) -> list[Score]:
-        """The first score of each key."""
-        return [scores[0] for scores in self._index.values()]
+        """The first score of each key that has a value, else the first."""
+        return [next((score for score in scores if score.value is not None), scores[0]) for scores in self._index.values()]
 
 
 def key_of(score: Score) -> Key:
@@ -139,13 +140,14 @@ class StudyPart:
     def main(self) -> list[Key]:
         """The coherence of whole views, direction by direction; where there is none, the first scores without a factor.
 
-        Predictions from all modalities come first: those from one alone say what that one is worth.
+        Predictions from all modalities come first: those from one alone say what that one is worth. Then come two-way choices
+        between senses, those of what is new first.
 
         Areas under curves of robustness, which are of other scores, are left to the further measures.
         """
         whole = [key for key in self._where(conditional=False) if "factor" not in dict(key[1])]
         whole = [key for key in whole if wording.family(key[0]) != "robustness"] or whole
-        return _keys(coherence_scores(self._firsts)) or self._widest_first(whole)[:8]
+        return _keys(coherence_scores(self._firsts)) or self._in_order(whole)[:8]
 
     @cached_property
     def strict(self) -> list[Key]:
@@ -154,12 +156,16 @@ class StudyPart:
 
     @cached_property
     def leading(self) -> list[Key]:
-        """The score that stands for the part without coherence: a prediction, the recommended gap of codes, or else the first."""
+        """The score that stands for the part without coherence: a prediction, the recommended gap of codes, or else the first.
+
+        Two-way choices, which come after predictions, have one for each direction, see `leading_choices`.
+        """
         known = [key for key in self.main if key[0] != "coherence.strict"]
         wanted = [(key, dict(key[1])) for key in self._where(conditional=False) if key[0] == "disentanglement.mig"]
         gaps = [key for key, about in wanted if "factor" not in about and about.get("variant") == "recommended"]
         predicted = [key for key in known if wording.family(key[0]) == "prediction"]
-        return (predicted or gaps or known)[:1]
+        choices = [key for key in map(key_of, leading_choices(self._unconditional)) if key in known]
+        return predicted[:1] or choices or (gaps or known)[:1]
 
     @cached_property
     def factors(self) -> list[Key]:
@@ -190,8 +196,16 @@ class StudyPart:
             found.setdefault(key_of(score), score)
         return [*found.values()]
 
-    def _widest_first(self, keys: Sequence[Key]) -> list[Key]:
-        """The keys, those of predictions from fewer modalities than others of the same target behind all others."""
+    @property
+    def _unconditional(self) -> list[Score]:
+        return [score for score in self._firsts if not wording.is_conditional(score)]
+
+    def _in_order(self, keys: Sequence[Key]) -> list[Key]:
+        """The keys, those of predictions from fewer modalities than others of the same target behind all others.
+
+        Where there are two-way choices, they come in their order after predictions and before all else.
+        """
+        choices = {key: place for place, key in enumerate(map(key_of, choices_in_order(self._unconditional)))}
         widest: dict[wording.Value | None, int] = {}
         for name, about in keys:
             target = dict(about).get("target") if wording.family(name) == "prediction" else None
@@ -202,7 +216,11 @@ class StudyPart:
             alone = len(wording.names_of(about.get("source"))) < widest.get(about.get("target"), 0)
             return wording.family(key[0]) == "prediction" and alone
 
-        return sorted(keys, key=narrow)
+        def place(key: Key) -> tuple[bool, bool, int]:
+            predicted = wording.family(key[0]) == "prediction"
+            return narrow(key), bool(choices) and not predicted and key not in choices, choices.get(key, -1)
+
+        return sorted(keys, key=place)
 
     def _where(self, *, conditional: bool) -> list[Key]:
         return _keys(score for score in self._firsts if wording.is_conditional(score) == conditional)

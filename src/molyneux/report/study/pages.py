@@ -16,6 +16,8 @@ from molyneux.report.record_lines import StudyRun
 from molyneux.report.records import seed_order
 from molyneux.report.robustness import with_robustness
 from molyneux.report.settings import chosen_of, precision_of, split_of, train_overlap_of
+from molyneux.report.study.choice_panels import KEYS as CHOICE_KEYS
+from molyneux.report.study.choice_panels import choice_panels
 from molyneux.report.study.findings import findings_table, study_answer, study_headlines
 from molyneux.report.study.groups import Key, SeedGroup, StudyPart, divide
 from molyneux.report.study.heatmap import blank_tables, heat_tables
@@ -319,7 +321,12 @@ def _reason(part: StudyPart, over: OverSeeds) -> str:
 
 
 def strict_drawings(part: StudyPart) -> Drawings | None:
-    """One panel per direction of strict coherence; without it, one of the score that stands for the part; None without values."""
+    """One panel per direction of strict coherence; without it, of the scores that stand for the part; None without values.
+
+    Two-way choices with several numbers of bridged things are drawn over this number.
+    """
+    if not part.strict and (curves := choice_panels(part)):
+        return Drawings("", tuple(curves), CHOICE_KEYS)
     keys = part.strict or part.leading
     shown = [key for key in keys if any((over := group.over(key)) and over.values for group in part.groups)]
     panels, left = [_panel(part, key) for key in shown], set[str]()

@@ -124,7 +124,8 @@ def run_study(
                 storage = storage or study.storage
                 finished = search(study, folder, pool, storage=storage, record=tried)
         runs = records.of([item.experiment for item in finished if not item.error and not item.pruned])
-        written = tuple(write_study(runs, results, by_seed=tuple(study.by_seed))) if runs else ()
+        name = study.name if study.name != Study.name else ""  # without one, `write_study` finds it
+        written = tuple(write_study(runs, results, name=name, by_seed=tuple(study.by_seed))) if runs else ()
         return SweepOutcome(tuple(finished), results, written, tuple(notes))
 
 
