@@ -63,7 +63,7 @@ PLACE = re.compile(r"(<!-- begin: (?P<name>[\w.+-]+) -->\n).*?(<!-- end: (?P=nam
 
 def study(name: str) -> str:
     """All tables of a study; empty where it has no records yet."""
-    return "\n".join(to_markdown(table) for table in study_tables(runs)) if (runs := runs_of(name)) else ""
+    return "\n".join(to_markdown(table.visible) for table in study_tables(runs)) if (runs := runs_of(name)) else ""
 
 
 def heat(names: str) -> str:

@@ -50,7 +50,7 @@ class Comparison:
     def __str__(self) -> str:
         from molyneux.report import study_tables, to_markdown  # not needed by those who only read the scores
 
-        return "\n".join(to_markdown(table) for table in study_tables(self.runs))
+        return "\n".join(to_markdown(table.visible) for table in study_tables(self.runs))
 
 
 def compare_models(

@@ -137,7 +137,7 @@ def chosen_tables(
         results = part.published if published else None
         source = () if results is None else (*results.notes, _SPREAD_PUBLISHED.format(results.seeds))
         chosen, name, title = list(filter(part.has, keys)), part.identifier("chosen"), part.titled("chosen scores")
-        tables.append(results_table(name, title, part, chosen, published=results, notes=(NOTE, *source)))
+        tables.append(results_table(name, title, part, chosen, published=results, notes=(NOTE, *source)).visible)
     return tables
 
 

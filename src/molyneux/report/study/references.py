@@ -16,7 +16,7 @@ from molyneux.report.tables import Entry
 from molyneux.report.tables.table import DASH, ceiling, reference_entry
 from molyneux.report.wording import places, write, write_interval
 
-BESIDE = 10
+BESIDE = 4
 """In a part with more settings than this, pages give the range of a control that differs; CSV has that of each setting."""
 
 Column = Sequence[OverSeeds | None]

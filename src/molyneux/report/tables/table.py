@@ -114,7 +114,14 @@ class Table:
         if self.shown is None or len(self.shown) == len(self.rows):
             return self
         note = f"{len(self.shown)} of {len(self.rows):,} rows; tables/{self.name}.csv has all."
-        return replace(self, rows=tuple(self.rows[place] for place in self.shown), notes=(note, *self.notes), shown=None)
+        return replace(self.visible, notes=(note, *self.notes))
+
+    @property
+    def visible(self) -> Table:
+        """The table with the rows that pages show alone: where no file of all rows stands beside it."""
+        if self.shown is None:
+            return self
+        return replace(self, rows=tuple(self.rows[place] for place in self.shown), shown=None)
 
     def without(self, title: str) -> Table:
         """The same table without the column of that title."""
