@@ -24,6 +24,7 @@ from molyneux.report.tables.table import DASH
 STUDIES = {
     "molyneux-v1": "{}",
     "molyneux-v1-further": "the same, 200 further shapes",
+    "molyneux-v1-linear": "{}",
     "molyneux-v1-short": "{}, a fifth of the steps",
     "molyneux-v1-generative": "{}",
 }
