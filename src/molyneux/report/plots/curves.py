@@ -115,6 +115,7 @@ def line_panel(
         drawn.set_xscale("symlog", base=2, linthresh=1)
         drawn.set_xticks(marks, [f"{mark:g}" for mark in marks])
         drawn.set_xticks([], minor=True)
+        drawn.set_xlim(left=marks[0] / 1.3 if marks[0] > 1 else marks[0] - 0.3)
     drawn.yaxis.grid(True, color=RULE, linewidth=0.6)
     drawn.set_axisbelow(True)
     drawn.set_xlabel(across, fontsize=8, color=QUIET)
