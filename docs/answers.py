@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from picked import OfModel, Pick, Runs, filled, picked
 from shown import RECOMMENDED, SEEN_AND_HEARD, TEXT_TO_IMAGE, TO_TEXT
@@ -58,6 +58,9 @@ def _incomplete(name: str, about: Mapping[str, str] = TO_TEXT) -> Pick:
     return Pick("incomplete", "MCAR", _STRICT, about, {"learn.model.class_path": f"molyneux.learn.{name}"}, decimals=1)
 
 
+_LINEAR = "linear map of invariant features"
+
+
 def _two_way(count: int, score: str, **about: str) -> Pick:
     """Of the study `molyneux-v1`, each training of which is asked about shapes of its own."""
     where = {"data.world.init_args.bridging.bridged": count}
@@ -70,15 +73,17 @@ ANSWERS: dict[str, Answer] = {
         "How many shapes must be seen and felt together before others, never seen, are known from touch?",
         "Dozens, for three right choices in four: of two new shapes that are alike in elongation, compactness and unevenness, "
         "contrastive encoders choose the right one in {few} % of cases after 8 shapes were seen and felt together, in {some} % "
-        "after 32 and in {most} % ({most_interval}) after 128; guessing gives {most_chance} %. Of any two new shapes they choose "
-        "right in {any_some} % after 32.",
+        "after 32 and in {most} % ({most_interval}) after 128; guessing gives {most_chance} %. A linear map of features that do "
+        "not change with rotation does it in {linear} % after 32.",
         {
             "most": _two_way(128, "alike_accuracy"),
             "some": _two_way(32, "alike_accuracy"),
             "few": _two_way(8, "alike_accuracy"),
-            "any_some": _two_way(32, "accuracy"),
+            "linear": replace(
+                _two_way(32, "alike_accuracy"), study="molyneux-v1-linear", name="linear map of invariant features"
+            ),
         },
-        [("most", "some"), ("some", "few"), ("any_some", "some")],
+        [("most", "some"), ("some", "few"), ("linear", "some")],
     ),
     "molyneux-question": Answer(
         "Is what was learned by touch and by name known by sight?",
