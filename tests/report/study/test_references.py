@@ -135,6 +135,26 @@ def test_a_page_of_many_settings_gives_the_range_and_csv_what_each_has():
     assert rows(main.on_page) == shown
 
 
+def test_controls_that_hardly_differ_are_a_range_on_pages_and_numbers_in_csv():
+    (table,) = study_tables(sweep({4: (49.9, 49.9), 64: (50.4, 50.4)}))
+    shown = rows(table.on_page)
+    assert shown["untrained net"] == ["49.9\u201350.4", "49.0"]
+    assert not any(label.endswith(", untrained net") for label in shown)
+    assert rows(table)["bridged 64, untrained net"] == ["50.4", DASH.text]
+
+
+def test_a_range_of_some_settings_says_of_how_many():
+    many = sweep(dict.fromkeys(range(1, 14), (60.0, 60.0)))
+    some = [
+        replace(run, scores=tuple(replace(score, controls={}) for score in run.scores))
+        if run.settings["data.bridging.bridged"] < 4
+        else run
+        for run in many
+    ]
+    (row,) = (row for row in study_tables(some)[0].on_page.rows if row[0].text == "untrained net")
+    assert [entry.shown for entry in row[1:]] == ["60.0 (10 of 13 settings)", "49.0 (10 of 13 settings)"]
+
+
 def test_chosen_tables_and_ablations_keep_to_it_too():
     about = {"source": "touch", "target": "image", "role": "bridged"}
     (table,) = chosen_tables(sweep(), [("choice.accuracy", about)])

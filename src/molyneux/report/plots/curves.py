@@ -97,7 +97,7 @@ def line_panel(
         lines: in their order.
         chance: a level that all lines share.
         across: what the horizontal axis is.
-        doubling: whether a step of the horizontal axis doubles its number, from 1 on, and the points are marked on it.
+        doubling: whether a step of the horizontal axis doubles its number, and the points are marked on it; below 1 it is linear.
     """
     shown = lines[:_LINES]
     drawn = axes(height=2.3 + 0.17 * ((len(shown) + 1) // 2))
@@ -112,7 +112,7 @@ def line_panel(
         drawn.axhline(chance, color=CHANCE, linewidth=1.4, linestyle=_DASHES[2])
     if doubling:
         marks = sorted({place for line in shown for place, _ in line.points})
-        drawn.set_xscale("symlog", base=2, linthresh=1)
+        drawn.set_xscale("log", base=2) if marks[0] > 0 else drawn.set_xscale("symlog", base=2, linthresh=1)
         drawn.set_xticks(marks, [f"{mark:g}" for mark in marks])
         drawn.set_xticks([], minor=True)
         drawn.set_xlim(left=marks[0] / 1.3 if marks[0] > 1 else marks[0] - 0.3)

@@ -17,7 +17,7 @@ from molyneux.report.tables.table import DASH, ceiling, reference_entry
 from molyneux.report.wording import places, write, write_interval
 
 BESIDE = 4
-"""In a part with more settings than this, pages give the range of a control that differs; CSV has that of each setting."""
+"""Pages of more settings than this give the range of a control that differs; CSV has what each setting has."""
 
 Column = Sequence[OverSeeds | None]
 """A score of every group of a part."""
@@ -51,8 +51,8 @@ class References:
 
     columns: Sequence[Column]
 
-    def own(self, group: int, label: str) -> list[tuple[Entry, ...]]:
-        """The rows below a group: of every control that differs between groups, what this one has."""
+    def own(self, group: int, label: str) -> list[tuple[tuple[Entry, ...], bool]]:
+        """The rows below a group: of every control that differs between groups, what this one has; and whether pages show it."""
         rows = []
         for name in self._names:
             numbers = [_number(column[group], name) for column in self.columns]
@@ -62,20 +62,27 @@ class References:
                     reference_entry(first.first, number if differs else None)
                     for first, number, differs in zip(self._firsts, numbers, apart, strict=True)
                 ]
-                rows.append((Entry(f"{label}, {_title(name)}", tone="muted"), *entries))
+                rows.append(((Entry(f"{label}, {_title(name)}", tone="muted"), *entries), name not in self._ranges))
         return rows
 
-    def shared(self, *, ranges: bool = False) -> list[tuple[Entry, ...]]:
-        """The last rows: what is the same for all groups, and the `ranges` of what is not, if asked for."""
+    def shared(self) -> list[tuple[Entry, ...]]:
+        """The last rows: what is the same for all groups, and the range of what pages do not show for each."""
         rows = []
         for name in self._names:
             entries = [
-                _range(column, name) if value is None and ranges else reference_entry(first.first, value)
+                _range(column, name) if value is None and name in self._ranges else reference_entry(first.first, value)
                 for column, first, value in zip(self.columns, self._firsts, self._agreed[name], strict=True)
             ]
             if any(entry is not DASH for entry in entries):
                 rows.append((Entry(_title(name), tone="muted"), *entries))
         return rows
+
+    @cached_property
+    def _ranges(self) -> set[str]:
+        """The controls whose range pages give: all of many groups, else those that differ by less than samples tell apart."""
+        if len(self.columns[0]) > BESIDE:
+            return set(self._names)
+        return {name for name in self._names if all(_is_narrow(column, name) for column in self.columns)}
 
     @cached_property
     def _firsts(self) -> list[OverSeeds]:
@@ -107,11 +114,32 @@ def _title(name: str) -> str:
     return wording.control(name) if name else "chance"
 
 
+def _known(column: Column) -> list[OverSeeds]:
+    return [cell for cell in column if cell is not None and cell.values]
+
+
+def _numbers(column: Column, name: str) -> list[float]:
+    return [number for cell in column if (number := _number(cell, name)) is not None]
+
+
+def _is_narrow(column: Column, name: str) -> bool:
+    """Whether a control differs by less than half of the widest interval over samples that a group has of the score itself.
+
+    All groups with a value have it.
+    """
+    numbers, known = _numbers(column, name), _known(column)
+    if not numbers:
+        return True
+    widest = max((cell.pooled[1] - cell.pooled[0] for cell in known if cell.pooled), default=0.0)
+    return len(numbers) == len(known) and max(numbers) - min(numbers) < widest / 2
+
+
 def _range(column: Column, name: str) -> Entry:
-    """The least and the greatest number of the groups that have one."""
-    numbers = [number for cell in column if (number := _number(cell, name)) is not None]
+    """The least and the greatest number, and how many groups have one, where not all have."""
+    numbers, known = _numbers(column, name), _known(column)
     if not numbers:
         return DASH
-    decimals, ends = places(next(filter(None, column)).first), (min(numbers), max(numbers))
+    decimals, ends = places(known[0].first), (min(numbers), max(numbers))
     same = write(ends[0], decimals) == write(ends[1], decimals)
-    return Entry(write(ends[0], decimals) if same else write_interval(ends, decimals), tone="muted")
+    detail = "" if len(numbers) == len(known) else f"{len(numbers)} of {len(known)} settings"
+    return Entry(write(ends[0], decimals) if same else write_interval(ends, decimals), detail, tone="muted")

@@ -11,7 +11,7 @@ from molyneux.core.reader import read_earlier
 from molyneux.report import wording
 from molyneux.report.published import PublishedResults
 from molyneux.report.study.groups import Axis, Key, SeedGroup, StudyPart
-from molyneux.report.study.references import BESIDE, References
+from molyneux.report.study.references import References
 from molyneux.report.study.seeds import OverSeeds, above, best_of, published_interval
 from molyneux.report.study.shown import spread_places
 from molyneux.report.tables import Column, Entry, Table, readers_note
@@ -47,7 +47,7 @@ def results_table(
 ) -> Table:
     """One row per group, one column per score; published rows below the group of the same model; chance and ceiling last.
 
-    Controls that differ between groups stand below each of them; of more groups than `BESIDE`, pages give their range at the end.
+    Controls that differ between groups stand below each of them; where they are many or hardly differ, pages give their range.
 
     Args:
         name: identifier of the table.
@@ -63,7 +63,7 @@ def results_table(
     history = [any(cell is not None and read_earlier(cell.first) for cell in column) for column in columns]
     known = [told and not past for told, past in zip(known, history, strict=True)]
     best = [best_of(column) if told else [] for column, told in zip(columns, known, strict=True)]
-    references, few = References(columns), len(part.groups) <= BESIDE
+    references = References(columns)
     rows, owned = list[tuple[Entry, ...]](), list[list[int]]()
     last = {group.published_as(published): group for group in part.groups}
     for place, (group, cells) in enumerate(zip(part.groups, zip(*columns, strict=True), strict=True)):
@@ -71,11 +71,12 @@ def results_table(
         strong = [cell is not None and [cell] == top and not _is_trivial(cell) for cell, top in zip(cells, best, strict=True)]
         entries = [entry_of(cell, published, own, strong=bold) for cell, bold in zip(cells, strong, strict=True)]
         beside = references.own(place, part.label(group))
-        rows += [(Entry(part.label(group)), *entries), *beside]
+        rows += [(Entry(part.label(group)), *entries), *(row for row, _ in beside)]
+        hidden = {start + 1 + number for number, (_, seen) in enumerate(beside) if not seen}
         rows += _published_rows(published, group, cells) if last[own] is group else []
-        owned.append([row for row in range(start, len(rows)) if few or not start < row <= start + len(beside)])
+        owned.append([row for row in range(start, len(rows)) if row not in hidden])
     samples, end = [next(filter(None, column)) for column in columns], len(rows)
-    rows += references.shared(ranges=not few)
+    rows += references.shared()
     groups = range(len(owned)) if shown is None else shown
     seen = tuple(row for group in groups for row in owned[group]) + tuple(range(end, len(rows)))
     common, titles = _heads([sample.first for sample in samples])
