@@ -11,6 +11,7 @@ from molyneux.report import StudyRun, chosen_tables, study_tables, to_csv
 from molyneux.report.study import study_page
 from molyneux.report.study.groups import divide
 from molyneux.report.study.pages import strict_drawings
+from molyneux.report.study.references import RANGES
 from molyneux.report.tables.table import DASH
 
 UNTRAINED = {4: (68.0, 70.8), 64: (50.0, 51.2)}
@@ -141,6 +142,8 @@ def test_controls_that_hardly_differ_are_a_range_on_pages_and_numbers_in_csv():
     assert shown["untrained net"] == ["49.9\u201350.4", "49.0"]
     assert not any(label.endswith(", untrained net") for label in shown)
     assert rows(table)["bridged 64, untrained net"] == ["50.4", DASH.text]
+    assert RANGES in table.notes
+    assert RANGES not in study_tables(sweep())[0].notes
 
 
 def test_a_range_of_some_settings_says_of_how_many():

@@ -242,7 +242,7 @@ def test_every_seed_is_checked(base: dict[str, Any]) -> None:
 
 @pytest.mark.slow
 def test_a_grid_is_run_and_a_failing_run_stops_no_other(base: dict[str, Any], tmp_path: Path) -> None:
-    study = Study(name="mine", base=base, seeds=(4,), grid={"data.world.nan_at": (None, 17)})
+    study = Study(name="mine", base={**base, "name": "runs"}, seeds=(4,), grid={"data.world.nan_at": (None, 17)})
     told = Told()
     outcome = sweep(study, tmp_path, told)
     assert told.planned == 2
@@ -253,6 +253,7 @@ def test_a_grid_is_run_and_a_failing_run_stops_no_other(base: dict[str, Any], tm
     assert [record.settings["seed"] for record in records] == [4]
     assert str(tmp_path) not in (tmp_path / "results" / "records.jsonl").read_text()
     assert {page.name for page in outcome.pages} >= {"study.html", "study.md"}
+    assert (tmp_path / "results" / "study.md").read_text().startswith("# mine\n")
 
     done = outcome.finished[0].folder / "measure" / "scores.jsonl"
     before, written = done.stat().st_mtime_ns, (tmp_path / "results" / "records.jsonl").read_bytes()

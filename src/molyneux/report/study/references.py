@@ -19,6 +19,7 @@ from molyneux.report.wording import places, write, write_interval
 BESIDE = 4
 """Pages of more settings than this give the range of a control that differs; CSV has what each setting has."""
 
+RANGES = "Where chance or a control differs between settings, the last rows give its range."
 Column = Sequence[OverSeeds | None]
 """A score of every group of a part."""
 
@@ -76,6 +77,16 @@ class References:
             if any(entry is not DASH for entry in entries):
                 rows.append((Entry(_title(name), tone="muted"), *entries))
         return rows
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What ranges are; nothing where there are none."""
+        return (RANGES,) if any(map(self._differs, self._ranges)) else ()
+
+    def _differs(self, name: str) -> bool:
+        return any(
+            value is None and _numbers(column, name) for column, value in zip(self.columns, self._agreed[name], strict=True)
+        )
 
     @cached_property
     def _ranges(self) -> set[str]:

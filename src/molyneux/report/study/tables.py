@@ -83,7 +83,7 @@ def results_table(
     title = ": ".join(words for words in (title, common) if words)
     read = readers_note([sample.first for sample in samples])
     heads = (Column("", "left"), *map(Column, titles))
-    whole = (*marks_used(rows), *read, *notes)
+    whole = (*references.notes, *marks_used(rows), *read, *notes)
     return Table(name, title, heads, tuple(rows), whole, shown=None if len(seen) == len(rows) else seen)
 
 
