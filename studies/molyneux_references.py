@@ -21,7 +21,7 @@ from molyneux_further import samples as further_samples
 from molyneux.core import store
 from molyneux.data import Bridging, MolyneuxShapes
 from molyneux.data.worlds.molyneux_shapes.bridging import ROLES
-from molyneux.data.worlds.molyneux_shapes.comparison import STATISTICS, distances, statistics
+from molyneux.data.worlds.molyneux_shapes.comparison import SINGLE, STATISTICS, distances, single_numbers, statistics
 from molyneux.data.worlds.molyneux_shapes.references import outlines
 from molyneux.measure.two_way_choice import pairs_interval, two_way_choices
 
@@ -39,11 +39,11 @@ CHOOSERS = {
 """Low-level statistics by which things are compared; the last three are those in which the two of a pair are alike."""
 
 OTHERS = {
-    "the farthest point": lambda radii: radii.max(1),
-    "skewness of the radii": lambda radii: _moment(radii, 3),
-    "kurtosis of the radii": lambda radii: _moment(radii, 4),
+    "the farthest point": "farthest point",
+    "skewness of the radii": "skewness",
+    "kurtosis of the radii": "kurtosis",
 }
-"""Single numbers of outlines in which the two of a pair differ, of radii (n, 256) in radii of a disc of the same area."""
+"""Single numbers of outlines in which the two of a pair differ."""
 
 
 def rows(level: int, role: str, samples: int, seed: int, assignment: int) -> Iterator[dict[str, Any]]:
@@ -70,20 +70,14 @@ def rows(level: int, role: str, samples: int, seed: int, assignment: int) -> Ite
         for name, used in CHOOSERS.items():
             columns = [STATISTICS.index(each) for each in used]
             away[name] = np.linalg.norm(told[source][:, None, columns] - told[target][None][:, :, columns], axis=2)
-        for name, number in OTHERS.items():
-            given, choices = (number(read[sense][0]) for sense in (source, target))
+        for name, used in OTHERS.items():
+            given, choices = (single_numbers(read[sense][0])[:, SINGLE.index(used)] for sense in (source, target))
             away[name] = np.abs((given - given.mean())[:, None] / given.std() - (choices - choices.mean()) / choices.std())
         for name, found in away.items():
             right = two_way_choices(found, shapes, shapes, same=np.eye(len(shapes), dtype=bool))
             assert right is not None
             alike = np.where(pairs[:, None] == pairs, right, np.nan)
             yield {**about, "chooser": name, "accuracy": said(right), "alike_accuracy": said(alike), "shapes": len(right)}
-
-
-def _moment(radii: np.ndarray, order: int) -> np.ndarray:
-    """The mean power of how far radii are from their mean, in standard deviations, (n,)."""
-    away = radii - radii.mean(1, keepdims=True)
-    return np.asarray((away**order).mean(1) / radii.std(1) ** order)
 
 
 def said(right: np.ndarray) -> Mapping[str, Any]:

@@ -7,13 +7,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.stats
 import torch
 
 from molyneux.core import ConfigError, DataError
 from molyneux.data import Bridging, CdSprites, GeBiD, Hand, MolyneuxShapes, ShapeWorld
 from molyneux.data.worlds.molyneux_shapes import chosen, family, hand
 from molyneux.data.worlds.molyneux_shapes.bridging import ROLES
-from molyneux.data.worlds.molyneux_shapes.comparison import ANGLES, STATISTICS, distances, radii_of, statistics
+from molyneux.data.worlds.molyneux_shapes.comparison import (
+    ANGLES,
+    STATISTICS,
+    distances,
+    radii_of,
+    single_numbers,
+    statistics,
+)
 from molyneux.data.worlds.molyneux_shapes.references import outline_distances, outlines
 from molyneux.data.worlds.polygons import polygon_masks
 
@@ -77,6 +85,23 @@ def test_shapes_of_a_pair_are_alike_in_low_level_statistics():
     assert MolyneuxShapes().batch(np.arange(50), split="train", seed=1).factors[:, :2].tolist() == [
         [shape, shape // 2] for shape in MolyneuxShapes().scenes(np.arange(50), split="train", seed=1).shape.tolist()
     ]
+
+
+def test_single_numbers_of_outlines_are_those_of_scipy():
+    radii = radii_of(CURVES[:20])
+    told = np.stack([radii.max(1), scipy.stats.skew(radii, axis=1), scipy.stats.kurtosis(radii, axis=1, fisher=False)], 1)
+    assert np.allclose(single_numbers(radii), told)
+
+
+def test_the_shapes_of_a_role_are_given():
+    bridging = Bridging(bridged=8, assignment=3)
+    assert {role: len(bridging.of(role)) for role in ROLES} == {"bridged": 8, "parted": 120, "felt": 64, "seen": 64, "new": 64}
+    assert sorted(np.concatenate([bridging.of(role) for role in ROLES]).tolist()) == list(range(320))
+    train = MolyneuxShapes(level=1, bridging=bridging).batch(np.arange(2000), split="train", seed=1)
+    both = train.mask("image") & train.mask("touch")
+    assert set(train.factors[both][:, 0].tolist()) == set(bridging.of("bridged").tolist())
+    with pytest.raises(ConfigError, match="bridged"):
+        bridging.of("bridge")
 
 
 def test_distances_do_not_change_with_place_size_rotation_and_handedness():

@@ -76,6 +76,13 @@ def test_answers_are_counted():
     assert repr(found) == f"TwoWayAnswers(62.5 % of 4 right, {100 * low:.1f} to {100 * high:.1f})"
 
 
+def test_distances_of_a_chooser_are_answers():
+    asked, _ = toy({})
+    found = asked.answer([[1, 2], [1, 2]])  # the first question's right choice is the first thing, the second's is the second
+    assert found.points.tolist() == [1.0, 0.0]
+    assert found.compared.tolist() == [[0, 1], [1, 0]]
+
+
 def test_questions_tell_what_they_are_about_in_a_line(world, samples):
     asked = two_way_questions(samples, world.spec, 300, **SENSES, where={"role": "new"}, seed=3)
     given, choices = codes_of(asked, "shape")
@@ -127,11 +134,12 @@ def test_geometry_is_right_and_elongation_only_where_shapes_are_not_alike(world,
             world, two_way_questions(samples, world.spec, 200, **SENSES, alike=alike, seed=1), statistics=statistics
         ).share.share
         for alike in ("", "pair")
-        for statistics in ((), ("elongation",), ("area", "perimeter"))
+        for statistics in ((), ("elongation",), ("area", "perimeter"), ("farthest point",), ("skewness",), ("kurtosis",))
     }
     assert shares["", ()] == shares["pair", ()] == 1.0
     assert shares["", ("elongation",)] > 0.9
     assert abs(shares["pair", ("elongation",)] - 0.5) < 0.12
+    assert all(shares["pair", (name,)] > 0.8 for name in ("farthest point", "skewness", "kurtosis"))
     assert abs(shares["", ("area", "perimeter")] - 0.5) < 0.12
 
 
@@ -166,6 +174,9 @@ def test_what_cannot_be_asked_is_refused(world, samples):
     with pytest.raises(DataError, match="factors"):
         two_way_questions(Batch(samples.views), world.spec, 5, **SENSES)
     asked = two_way_questions(samples, world.spec, 5, **SENSES)
+    for away, told in ((np.zeros(5), r"shape \(5,\)"), (np.zeros((4, 2)), r"\(5, 2\)"), (np.full((5, 2), np.nan), "finite")):
+        with pytest.raises(DataError, match=told):
+            asked.answer(away)
     with pytest.raises(ConfigError, match="elongation"):
         answer_by_outlines(world, asked, statistics=["elongatio"])
     with pytest.raises(NotApplicableError, match="outlines"):

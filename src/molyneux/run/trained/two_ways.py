@@ -59,6 +59,21 @@ class TwoWayQuestions:
         views = self.samples.views[self.target]
         return views[int(self.choices[row, 0])], views[int(self.choices[row, 1])]
 
+    def answer(self, away: np.ndarray) -> TwoWayAnswers:
+        """What somebody chooses, from how far each of the two things is from what is given: the nearer one.
+
+        Args:
+            away: (N, 2), in any unit; equal numbers are no choice, and count as half right.
+
+        Raises:
+            DataError: numbers of another shape, or that are not finite.
+        """
+        away = np.asarray(away, np.float64)
+        if away.shape != (len(self), 2) or not np.isfinite(away).all():
+            got = f"shape {away.shape}" if away.shape != (len(self), 2) else "some that are not"
+            raise DataError(f"expected finite distances of shape ({len(self)}, 2), two for each question, got {got}")
+        return TwoWayAnswers(away, self.right, self.compared)
+
     def values(self, row: int) -> tuple[str, str]:
         """The values of the factor that the two things to choose from have."""
         codes, known = self._codes[row].tolist(), self.spec.factor(self.factor).values
@@ -83,7 +98,7 @@ class TwoWayQuestions:
 
 @dataclass(frozen=True)
 class TwoWayAnswers:
-    """What was chosen in two-way questions.
+    """What was chosen in two-way questions; `TwoWayQuestions.answer` makes it.
 
     Args:
         away: how far each of the two things is from what is given, (N, 2), in any unit.
@@ -214,7 +229,7 @@ def answer_by_codes(
     if distance == "cosine":
         one, *both = (code / np.maximum(np.linalg.norm(code, axis=1, keepdims=True), 1e-12) for code in (one, *both))
     away = np.stack([((one - code) ** 2).sum(1) for code in both], 1).round(9)
-    return TwoWayAnswers(away, questions.right, questions.compared)
+    return questions.answer(away)
 
 
 def _encoded(model: TrainedModel, questions: TwoWayQuestions, name: str, places: np.ndarray) -> np.ndarray:
@@ -233,8 +248,9 @@ def answer_by_outlines(world: MolyneuxShapes, questions: TwoWayQuestions, *, sta
     Args:
         world: that made the samples; its list of shapes is not used.
         questions: of sight and touch.
-        statistics: compare these numbers of the outlines instead, out of `area`, `perimeter`, `compactness`, `elongation` and
-            `unevenness`, in standard deviations.
+        statistics: compare these numbers of the outlines instead, in standard deviations of each kind of view. Those in
+            which shapes of a pair are alike: `compactness`, `elongation` and `unevenness`; others: `area`, `perimeter`,
+            `farthest point`, and `skewness` and `kurtosis` of the radii.
 
     Raises:
         ConfigError: an unknown statistic. NotApplicableError: a modality that shows no outline.
@@ -251,4 +267,4 @@ def answer_by_outlines(world: MolyneuxShapes, questions: TwoWayQuestions, *, sta
         return radii[back], size[back]
 
     one, both = read(questions.source, questions.given), [read(questions.target, column) for column in questions.choices.T]
-    return TwoWayAnswers(references.outline_distances(one, both, statistics), questions.right, questions.compared)
+    return questions.answer(references.outline_distances(one, both, statistics))

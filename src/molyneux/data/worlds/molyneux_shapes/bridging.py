@@ -85,8 +85,18 @@ class Bridging:
 
     @cached_property
     def roles(self) -> np.ndarray:
-        """The role of every shape, as a place in `ROLES`, (320,) int64."""
+        """The role of every shape, (320,) int64: 0 bridged, 1 parted, 2 felt, 3 seen, 4 new."""
         return self._design[0]
+
+    def of(self, role: Role) -> np.ndarray:
+        """Numbers of the shapes of a role, in rising order, (k,) int64.
+
+        Raises:
+            ConfigError: an unknown role.
+        """
+        if problems := choice_problems(role=(role, ROLES)):
+            raise ConfigError(problems)
+        return np.flatnonzero(self.roles == ROLES.index(role))
 
     def shapes(self, split: Split) -> np.ndarray:
         """Numbers of the shapes that a split shows, in rising order, (k,) int64."""

@@ -13,6 +13,9 @@ ANGLES = np.arange(DIRECTIONS) * (2.0 * np.pi / DIRECTIONS)
 STATISTICS = ("area", "perimeter", "compactness", "elongation", "unevenness")
 """Names of what `statistics` gives."""
 
+SINGLE = ("farthest point", "skewness", "kurtosis")
+"""Names of what `single_numbers` gives."""
+
 
 def radii_of(curves: np.ndarray) -> np.ndarray:
     """The border's distance from the origin in `DIRECTIONS` directions, equally spaced, (n, DIRECTIONS), scaled to the area pi.
@@ -70,3 +73,15 @@ def statistics(radii: np.ndarray, size: np.ndarray) -> np.ndarray:
         radii.std(1),
     ]
     return np.stack(columns, 1)
+
+
+def single_numbers(radii: np.ndarray) -> np.ndarray:
+    """Numbers (n, 3) of outlines in which the two of a pair differ, in the order of `SINGLE`.
+
+    The largest of the radii, and the mean third and fourth power of how far they are from their mean, in standard deviations.
+
+    Args:
+        radii: (n, 256) of outlines, in radii of discs of the same area.
+    """
+    away = (radii - radii.mean(1, keepdims=True)) / radii.std(1, keepdims=True)
+    return np.stack([radii.max(1), (away**3).mean(1), (away**4).mean(1)], 1)

@@ -8,7 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from molyneux.core import ConfigError, nearest
-from molyneux.data.worlds.molyneux_shapes.comparison import STATISTICS, distances, statistics
+from molyneux.data.worlds.molyneux_shapes.comparison import SINGLE, STATISTICS, distances, single_numbers, statistics
 from molyneux.data.worlds.molyneux_shapes.matching import signatures
 from molyneux.data.worlds.molyneux_shapes.readers import border_points, contact_points, cover
 
@@ -33,26 +33,28 @@ def outlines(modality: str, view: Tensor, *, level: int) -> Outlines:
 
 
 def outline_distances(given: Outlines, choices: Sequence[Outlines], names: Sequence[str] = ()) -> np.ndarray:
-    """Distances (n, K) of n outlines from K others each, n to each of K lists, or of low-level statistics of them.
+    """Distances (n, K) of n outlines from K others each, n to each of K lists, or of statistics of them.
 
     Args:
         given: n outlines.
         choices: K lists of n outlines.
-        names: of the statistics that are compared, in standard deviations of each list and of what is given; none for outlines.
+        names: of the `STATISTICS` and `SINGLE` numbers that are compared, in standard deviations of all lists and of what is
+            given; none for outlines.
 
     Raises:
         ConfigError: an unknown statistic.
     """
-    if unknown := [name for name in names if name not in STATISTICS]:
-        raise ConfigError(f"unknown statistic {unknown[0]!r}; {nearest(unknown[0], STATISTICS)}")
+    known = (*STATISTICS, *SINGLE)
+    if unknown := [name for name in names if name not in known]:
+        raise ConfigError(f"unknown statistic {unknown[0]!r}; {nearest(unknown[0], known)}")
     if not names:
         pairs = [
             [float(distances(one[None], other[None], mirrored=False)[0, 0]) for one, other in zip(given[0], radii, strict=True)]
             for radii, _ in choices
         ]
         return np.array(pairs).reshape(len(choices), len(given[0])).T
-    columns = [STATISTICS.index(name) for name in names]
-    told = [statistics(*part)[:, columns] for part in (given, *choices)]
+    columns = [known.index(name) for name in names]
+    told = [np.hstack([statistics(*part), single_numbers(part[0])])[:, columns] for part in (given, *choices)]
     every = np.concatenate(told[1:])
     one, *both = (_standardised(part, beside) for part, beside in zip(told, (told[0], *[every] * len(choices)), strict=True))
     return np.stack([np.sqrt(np.square(one - part).sum(1)) for part in both], 1)
