@@ -230,7 +230,8 @@ def test_two_way_questions_are_asked_and_drawn(tmp_path, capsys):
     words = ["ask", "molyneux-shapes", "--questions", "40"]
     assert main([*words, "--picture", str(sheet)]) == 0
     said = capsys.readouterr().out
-    assert said.count("40 questions about") == 2
+    assert said.count("One is felt, two are seen: which is it? 40 questions about") == 2
+    assert "about two alike shapes that are new to both senses, seed 0" in said
     assert said.count("geometry             100.0 %") == 2
     assert said.count("guessing             50.0 %") == 2
     assert said.endswith(f"Written: {sheet}\n")
@@ -241,11 +242,15 @@ def test_two_way_questions_are_asked_and_drawn(tmp_path, capsys):
     assert green + orange > 100  # words under what was chosen
     assert main([*words, "--given", "image", "--role", "felt", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert answer["picture"] is None
+    told = {"model": "molyneux-shapes", "given": "image", "role": "felt", "seed": 0, "guessing": 50.0, "picture": None}
+    assert {name: value for name, value in answer.items() if name != "questions"} == told
+    assert list(answer["questions"]) == ["any", "alike"]
     for found in answer["questions"].values():
-        assert (found["source"], found["target"], found["count"], found["guessing"]) == ("image", "touch", 40, 0.5)
+        assert found["count"] == 40
+        assert list(found["right"]) == ["molyneux-shapes", "geometry", "elongation_alone"]
         for share in found["right"].values():
-            assert share["interval"][0] <= share["share"] <= share["interval"][1]
+            assert 0 <= share["interval"][0] <= share["value"] <= share["interval"][1] <= 100
+        assert found["right"]["geometry"]["value"] == 100
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import molyneux.run as runs
@@ -12,8 +11,16 @@ from molyneux.core.errors import ConfigError
 if TYPE_CHECKING:
     from molyneux.run import RightShare, TwoWayAnswers, TwoWayQuestions
 
-_KINDS = {"any two shapes": "", "two that are alike": "pair"}
+_KINDS = {"any": "", "alike": "pair"}
 """Kinds of questions, and the factor in which both things agree."""
+_SHAPES = {"any": "any two shapes", "alike": "two alike shapes"}
+_ROLES = {
+    "new": "that are new to both senses",
+    "felt": "that were only felt in training",
+    "seen": "that were only seen in training",
+    "parted": "that were seen and felt in training, never together",
+    "bridged": "that were seen and felt together in training",
+}
 _SAMPLES, _GUESSING = 2_000, 0.5
 
 
@@ -31,10 +38,13 @@ def ask(arguments: Arguments) -> int:
         kind = list(_KINDS)[-1]
         runs.two_way_sheet(asked[kind], answers[kind][model.name], options.picture, name=model.name)
     if arguments.json:
-        say_json(_as_json(asked, answers, options.picture))
+        say_json(_as_json(model, asked, answers, options))
         return 0
+    given = "One is felt, two are seen" if options.given == "touch" else "One is seen, two are felt"
+    role = _ROLES.get(_role(model, options) or "", "")
     for kind, questions in asked.items():
-        say(f"{questions.source} is given, two of {questions.target}: which is it? {len(questions)} questions about {kind}")
+        about = " ".join(part for part in (_SHAPES[kind], role) if part)
+        say(f"{given}: which is it? {len(questions)} questions about {about}, seed {options.seed}")
         for name, found in answers[kind].items():
             say(f"  {name:20} {_told(found.share)}")
         say(f"  {'guessing':20} {100 * _GUESSING:.1f} %")
@@ -61,8 +71,8 @@ def _questions(model: runs.TrainedModel, options: object) -> dict[str, TwoWayQue
             "MolyneuxShapes, such as molyneux-shapes"
         )
     given: dict[str, object] = vars(options)
-    roles = given["role"] or ("new" if world.bridging is not None else None)
-    if roles is not None and world.bridging is None:
+    role = _role(model, options)
+    if role is not None and world.bridging is None:
         raise ConfigError(f"--role: {model.name} was trained on shapes without roles: leave it out")
     seed, source = int(str(given["seed"])), str(given["given"])
     samples = world.source("test", _SAMPLES, seed=seed).batch(np.arange(_SAMPLES))
@@ -73,12 +83,18 @@ def _questions(model: runs.TrainedModel, options: object) -> dict[str, TwoWayQue
             int(str(given["questions"])),
             source=source,
             target="image" if source == "touch" else "touch",
-            where={} if roles is None else {"role": str(roles)},
+            where={} if role is None else {"role": role},
             alike=alike,
             seed=seed,
         )
         for kind, alike in _KINDS.items()
     }
+
+
+def _role(model: runs.TrainedModel, options: object) -> str | None:
+    """The role of the shapes that are asked about: new ones where nothing is said; None of a world without roles."""
+    said: str | None = vars(options)["role"]
+    return said or ("new" if getattr(model.dataset(), "bridging", None) is not None else None)
 
 
 def _answers(model: runs.TrainedModel, questions: TwoWayQuestions) -> dict[str, TwoWayAnswers]:
@@ -100,21 +116,31 @@ def _told(share: RightShare) -> str:
 
 
 def _as_json(
-    asked: dict[str, TwoWayQuestions], answers: dict[str, dict[str, TwoWayAnswers]], picture: Path | None
+    model: runs.TrainedModel,
+    asked: dict[str, TwoWayQuestions],
+    answers: dict[str, dict[str, TwoWayAnswers]],
+    options: object,
 ) -> dict[str, object]:
+    """Shares in %, by kind of question and who answers."""
+    given: dict[str, object] = vars(options)
     return {
+        "model": model.name,
+        "given": given["given"],
+        "role": _role(model, options),
+        "seed": given["seed"],
+        "guessing": 100 * _GUESSING,
         "questions": {
             kind: {
-                "source": questions.source,
-                "target": questions.target,
                 "count": len(questions),
-                "guessing": _GUESSING,
                 "right": {
-                    name: {"share": found.share.share, "interval": list(found.share.interval)}
+                    name.replace(" ", "_"): {
+                        "value": round(100 * found.share.share, 2),
+                        "interval": [round(100 * end, 2) for end in found.share.interval],
+                    }
                     for name, found in answers[kind].items()
                 },
             }
             for kind, questions in asked.items()
         },
-        "picture": None if picture is None else str(picture),
+        "picture": None if given["picture"] is None else str(given["picture"]),
     }
