@@ -1,6 +1,7 @@
 """Classes whose files moved keep the paths by which settings, runs and records name them."""
 
 import importlib
+import importlib.util
 import re
 from pathlib import Path
 
@@ -18,7 +19,8 @@ RESULTS = Path(__file__).parents[2] / "studies" / "results"
 @pytest.mark.parametrize(("kept", "place"), PUBLIC_PATHS.items())
 def test_a_kept_path_leads_to_the_class_and_back(kept, place):
     module, _, name = place.rpartition(".")
-    found = getattr(importlib.import_module(module), name)
+    is_module = importlib.util.find_spec(module) is not None and importlib.util.find_spec(f"{module}.{name}") is not None
+    found = importlib.import_module(place) if is_module else getattr(importlib.import_module(module), name)
     classes = [(kept, found)] if isinstance(found, type) else [(f"{kept}.{name}", getattr(found, name)) for name in found.__all__]
     classes = [(path, item) for path, item in classes if isinstance(item, type) and item.__module__.startswith("molyneux.learn")]
     assert classes
