@@ -75,12 +75,12 @@ def found(runs_of: Runs) -> str:
     question, slots = ANSWERS["molyneux-v1"].picks, ANSWERS["ynoc-slots"].picks
     sentences: list[tuple[str, str, dict[str, Pick | OfModel], list[tuple[str, str]]]] = [
         (
-            f"Molyneux's question, {_trainings(runs_of('molyneux-v1'))}: two new shapes that elongation does not tell are told "
-            "by sight from touch in "
-            "{most} % ({most_interval}) after 128 were seen and felt, in {few} % after 8; guessing {most_chance} %",
+            f"Molyneux's question, {_trainings(runs_of('molyneux-v1'))}: after 32 shapes were seen and felt, two alike new ones "
+            "are told apart in {some} % ({some_interval}), by a linear map of rotation-invariant features in {linear} %; guessing "
+            "{some_chance} %",
             "molyneux-v1",
-            {name: question[name] for name in ("most", "few")},
-            [("most", "few")],
+            {name: question[name] for name in ("some", "linear")},
+            [("linear", "some")],
         ),
         (
             "A small model with a hand-made window draws level 5 from captions: {drawn} % of pictures have every factor right, "
