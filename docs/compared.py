@@ -76,8 +76,8 @@ def found(runs_of: Runs) -> str:
     sentences: list[tuple[str, str, dict[str, Pick | OfModel], list[tuple[str, str]]]] = [
         (
             f"Molyneux's question, {_trainings(runs_of('molyneux-v1'))}: after 32 shapes were seen and felt, two alike new ones "
-            "are told apart in {some} % ({some_interval}), by a linear map of rotation-invariant features in {linear} %; guessing "
-            "{some_chance} %",
+            "are told apart in {some} % ({some_interval}), by a linear map of rotation-invariant features in {linear} %; "
+            "guessing {some_chance} %",
             "molyneux-v1",
             {name: question[name] for name in ("some", "linear")},
             [("linear", "some")],

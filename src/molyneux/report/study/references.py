@@ -26,7 +26,7 @@ Column = Sequence[OverSeeds | None]
 
 def agreed(cells: Column, number: Callable[[OverSeeds], float | None]) -> float | None:
     """The number that all groups with a value have, such as their chance; None where it differs as written, or one has none."""
-    known = [cell for cell in cells if cell is not None and cell.values]
+    known = _known(cells)
     numbers = [number(cell) for cell in known]
     decimals = places(known[0].first) if known else 0
     return numbers[0] if len({write(each, decimals) for each in numbers}) == 1 else None
